@@ -1,0 +1,28 @@
+# Cleave.cmake - how a room declares its library.
+
+# Everything of ours is compiled with these; MLIR's headers are system headers.
+add_library(cleave_options INTERFACE)
+target_compile_options(cleave_options INTERFACE -Wall -Wextra -Wno-unused-parameter -Werror -fno-semantic-interposition)
+
+# Compiler-side code: MLIR and LLVM as shared libraries only.
+add_library(cleave_mlir INTERFACE)
+target_include_directories(cleave_mlir SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+target_compile_options(cleave_mlir INTERFACE -fno-exceptions)
+target_link_libraries(cleave_mlir INTERFACE cleave_options MLIR LLVM)
+
+# cleave_add_room(NAME SOURCES... [LINK libs...] [EXCEPTIONS]): a static library
+# over MLIR. EXCEPTIONS: for rooms that call libraries which throw.
+function(cleave_add_room name)
+  cmake_parse_arguments(ARG "EXCEPTIONS" "" "LINK;DEPENDS" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PUBLIC cleave_mlir ${ARG_LINK})
+  if(ARG_EXCEPTIONS)
+    target_compile_options(${name} PRIVATE -fexceptions)
+  endif()
+  if(ARG_DEPENDS)
+    add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+  if(CLEAVE_PCH)
+    target_precompile_headers(${name} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/Pch.h)
+  endif()
+endfunction()

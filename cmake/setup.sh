@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# setup.sh - install what building Cleave needs on Debian 12.
+#
+# Three steps, each of which skips what is already there:
+#   system   the packages of cmake/packages.txt           (apt; sudo if not root)
+#   python   requirements.txt in .venv                    (pip)
+#   onnx     the ONNX C++ library, built once in .deps     (3 minutes on one core)
+# usage: cmake/setup.sh [system|python|onnx]...            default: all three
+# JOBS=N sets how many compilers run at once (default: all cores).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+say() { echo "setup: $*"; }
+
+# Names the packages of the list that dpkg does not know as installed.
+missing_packages() {
+  local name
+  grep -v -e '^#' -e '^$' cmake/packages.txt | while read -r name; do
+    dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null |
+      grep -q '^installed$' || echo "$name"
+  done
+}
+
+setup_system() {
+  local missing root=()
+  missing=$(missing_packages)
+  if [ -z "$missing" ]; then
+    say "system packages are there"
+    return
+  fi
+  [ "$(id -u)" = 0 ] || root=(sudo)
+  say "installing system packages:" $missing
+  "${root[@]}" apt-get update -qq
+  # The word splitting is wanted: one argument a package.
+  # shellcheck disable=SC2086
+  "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+    --no-install-recommends $missing </dev/null >/dev/null
+}
+
+setup_python() {
+  if cmp -s requirements.txt .venv/requirements.txt; then
+    say "Python tools are there (.venv)"
+    return
+  fi
+  say "installing Python tools in .venv"
+  [ -x .venv/bin/pip ] || python3 -m venv .venv
+  .venv/bin/pip install -q -r requirements.txt
+  cp requirements.txt .venv/requirements.txt
+}
+
+# The library goes to .deps/onnx-VERSION/{include,lib}: outside build/, so that
+# removing build/ keeps it, and by version, so that another one is built anew.
+setup_onnx() {
+  local version prefix work
+  version=$(sed -n 's/^onnx==//p' requirements.txt)
+  prefix=$PWD/.deps/onnx-$version
+  if [ -e "$prefix/lib/cmake/ONNX/ONNXConfig.cmake" ]; then
+    say "ONNX $version library is there (.deps)"
+    return
+  fi
+  work=$PWD/.deps/work-onnx-$version
+  rm -rf "$work" && mkdir -p "$work/source"
+  say "fetching the source of ONNX $version"
+  .venv/bin/pip download -q --no-binary onnx --no-deps -d "$work" "onnx==$version"
+  tar -xf "$work/onnx-$version.tar.gz" -C "$work/source" --strip-components=1
+  say "building ONNX $version (log: .deps/onnx-$version.log)"
+  if ! build_onnx "$work" "$prefix" >".deps/onnx-$version.log" 2>&1; then
+    tail -30 ".deps/onnx-$version.log" >&2
+    say "ONNX $version did not build" >&2
+    exit 1
+  fi
+  rm -rf "$work"
+}
+
+build_onnx() {
+  local work=$1 prefix=$2
+  .venv/bin/cmake -S "$work/source" -B "$work/build" -G Ninja \
+    -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$work/prefix" \
+    -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_POSITION_INDEPENDENT_CODE=ON \
+    -DCMAKE_CXX_COMPILER=clang++-19 -DCMAKE_CXX_COMPILER_LAUNCHER=ccache \
+    -DONNX_BUILD_PYTHON=OFF -DONNX_USE_PROTOBUF_SHARED_LIBS=ON \
+    -DONNX_GEN_PB_TYPE_STUBS=OFF &&
+    .venv/bin/cmake --build "$work/build" -j "${JOBS:-$(nproc)}" &&
+    .venv/bin/cmake --install "$work/build" &&
+    rm -rf "$prefix" && mv "$work/prefix" "$prefix"
+}
+
+for step in "${@:-all}"; do
+  case $step in
+  all)
+    setup_system
+    setup_python
+    setup_onnx
+    ;;
+  system | python | onnx) "setup_$step" ;;
+  *)
+    say "unknown step '$step': system, python or onnx" >&2
+    exit 2
+    ;;
+  esac
+done
