@@ -1,0 +1,20 @@
+//===- Contraction.h - ops of this family; see Contraction.td
+//--------------===//
+#ifndef CLEAVE_IR_CONTRACTION_H
+#define CLEAVE_IR_CONTRACTION_H
+
+#include "ir/Attributes.h"
+#include "ir/ShardingRule.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#define GET_OP_CLASSES
+#include "ir/Contraction.h.inc"
+
+#endif

@@ -1,0 +1,51 @@
+//===- Contraction.td - products and convolutions -------------------------===//
+#ifndef CLEAVE_CONTRACTION
+#define CLEAVE_CONTRACTION
+
+include "OpBase.td"
+
+def DotOp : Cleave_TensorOp<"dot", [
+    DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+  let summary = "generalised product: batch, contracting and free dims";
+  let description = [{
+    result[batch..., lhs free..., rhs free...] = sum over the contracting dims.
+    Batch dims are listed pairwise, contracting dims too; what is not listed is
+    free and keeps its order. No broadcast.
+
+    `%y = cleave.dot %x, %w {lhs_batch = array<i64>, rhs_batch = array<i64>,
+       lhs_contract = array<i64: 2>, rhs_contract = array<i64: 0>}
+       : (tensor<1x197x384xf32>, tensor<384x6x64xf32>) -> tensor<1x197x6x64xf32>`
+
+    Constraints:
+    * element types agree;
+    * the lists of a pair have the same length, unique dims in range, and equal sizes.
+  }];
+  let arguments = (ins StaticTensor:$lhs, StaticTensor:$rhs,
+      DenseI64ArrayAttr:$lhs_batch, DenseI64ArrayAttr:$rhs_batch,
+      DenseI64ArrayAttr:$lhs_contract, DenseI64ArrayAttr:$rhs_contract);
+  let results = (outs StaticTensor:$result);
+  let extraClassDeclaration = [{
+    /// Dims of an operand that are neither batch nor contracting, in order.
+    ::llvm::SmallVector<int64_t> getLhsFree();
+    ::llvm::SmallVector<int64_t> getRhsFree();
+  }];
+}
+
+def ConvOp : Cleave_TensorOp<"conv"> {
+  let summary = "convolution or transposed convolution over [N, C, spatial...]";
+  let description = [{
+    As ONNX Conv and ConvTranspose. weight: [O, I / groups, k...], transposed: [I, O / groups, k...].
+    `pads` has low pads, then high pads. `output_padding` counts when transposed.
+
+    Constraints:
+    * 1 to 3 spatial dims; strides, dilations, output_padding one a spatial dim, pads two;
+    * channels divide into groups; weight and input channels agree.
+  }];
+  let arguments = (ins StaticTensor:$input, StaticTensor:$weight,
+      DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+      DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$output_padding,
+      DefaultValuedAttr<I64Attr, "1">:$groups, UnitAttr:$transposed);
+  let results = (outs StaticTensor:$result);
+}
+
+#endif

@@ -1,0 +1,20 @@
+//===- Movement.h - ops of this family; see Movement.td
+//--------------------===//
+#ifndef CLEAVE_IR_MOVEMENT_H
+#define CLEAVE_IR_MOVEMENT_H
+
+#include "ir/Attributes.h"
+#include "ir/ShardingRule.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#define GET_OP_CLASSES
+#include "ir/Movement.h.inc"
+
+#endif

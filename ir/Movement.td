@@ -1,0 +1,126 @@
+//===- Movement.td - ops that move elements -------------------------------===//
+#ifndef CLEAVE_MOVEMENT
+#define CLEAVE_MOVEMENT
+
+include "OpBase.td"
+
+def ReshapeOp : Cleave_ShapedTensorOp<"reshape", [
+    DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+  let summary = "the same elements in row-major order under another shape";
+  let description = [{
+    Constraints:
+    * element types agree; element counts agree.
+  }];
+  let arguments = (ins StaticTensor:$x);
+  let results = (outs StaticTensor:$result);
+  let hasFolder = 1;
+  let hasVerifier = 1;
+}
+
+def TransposeOp : Cleave_TensorOp<"transpose", [
+    DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+  let summary = "result dim i is operand dim perm[i]";
+  let description = [{
+    Constraints:
+    * perm is a permutation of the dims.
+  }];
+  let arguments = (ins StaticTensor:$x, DenseI64ArrayAttr:$perm);
+  let results = (outs StaticTensor:$result);
+  let hasFolder = 1;
+}
+
+def BroadcastOp : Cleave_ShapedTensorOp<"broadcast", [
+    DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+  let summary = "operand dim i becomes result dim dims[i]; all else is repeated";
+  let description = [{
+    Constraints:
+    * dims has one entry per operand dim, strictly increasing, in range;
+    * an operand dim has the size of its result dim, or 1.
+  }];
+  let arguments = (ins StaticTensor:$x, DenseI64ArrayAttr:$dims);
+  let results = (outs StaticTensor:$result);
+  let hasFolder = 1;
+  let hasVerifier = 1;
+}
+
+def SliceOp : Cleave_Op<"slice", [Pure,
+    InferTypeOpAdaptor,
+    DeclareOpInterfaceMethods<ShardingRuleOpInterface, ["localize"]>,
+    DeclareOpInterfaceMethods<WorkOpInterface>,
+    DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+  let summary = "sizes[d] elements of dim d from starts[d] on, strides[d] apart";
+  let description = [{
+    Constraints:
+    * one start, size and stride per dim; strides are positive;
+    * the last element taken exists.
+  }];
+  let arguments = (ins StaticTensor:$x, DenseI64ArrayAttr:$starts,
+                       DenseI64ArrayAttr:$sizes, DenseI64ArrayAttr:$strides);
+  let results = (outs StaticTensor:$result);
+  let hasFolder = 1;
+}
+
+def PadOp : Cleave_TensorOp<"pad", [
+    DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+  let summary = "adds low[d] and high[d] elements of `value` around dim d";
+  let description = [{
+    Constraints:
+    * low and high have one entry per dim, not negative.
+  }];
+  let arguments = (ins StaticTensor:$x, DenseI64ArrayAttr:$low,
+                       DenseI64ArrayAttr:$high, F64Attr:$value);
+  let results = (outs StaticTensor:$result);
+}
+
+def ConcatOp : Cleave_TensorOp<"concat", [
+    DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+  let summary = "joins the operands along dim";
+  let description = [{
+    Constraints:
+    * at least one operand; dim is in range; all other dims and types agree.
+  }];
+  let arguments = (ins Variadic<StaticTensor>:$inputs, I64Attr:$dim);
+  let results = (outs StaticTensor:$result);
+  let hasFolder = 1;
+}
+
+def GatherOp : Cleave_TensorOp<"gather"> {
+  let summary = "takes slices x[..., indices[j...], ...] along dim";
+  let description = [{
+    The result has the dims of `indices` in place of `dim`. Indices count from the
+    end when negative; out of range stops the step with an error.
+    Constraints:
+    * dim is in range; indices are i32 or i64.
+  }];
+  let arguments = (ins StaticTensor:$x, StaticTensor:$indices, I64Attr:$dim);
+  let results = (outs StaticTensor:$result);
+  let hasFolder = 1;
+}
+
+def IotaOp : Cleave_Op<"iota", [Pure,
+    DeclareOpInterfaceMethods<ShardingRuleOpInterface>,
+    DeclareOpInterfaceMethods<WorkOpInterface>]> {
+  let summary = "result[..., i, ...] = i along dim";
+  let arguments = (ins I64Attr:$dim);
+  let results = (outs StaticTensor:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def ResizeOp : Cleave_ShapedTensorOp<"resize"> {
+  let summary = "interpolates spatial dims to the size of the result";
+  let description = [{
+    As ONNX Resize. `coordinates` is the ONNX coordinate_transformation_mode:
+    "half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric"; `nearest_mode` its name too.
+    `scales`: one per dim (output coordinates map by them, as ONNX says).
+    Constraints:
+    * operand and result have the same rank and element type.
+  }];
+  let arguments = (ins StaticTensor:$x, ResizeKindAttr:$kind, DenseF64ArrayAttr:$scales,
+                       StrAttr:$coordinates, DefaultValuedStrAttr<StrAttr, "round_prefer_floor">:$nearest_mode,
+                       DefaultValuedAttr<F64Attr, "-0.75">:$cubic_coeff);
+  let results = (outs StaticTensor:$result);
+  let assemblyFormat = "$kind $x attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+
+#endif

@@ -1,0 +1,283 @@
+//===- MovementRules.cpp - factors, work, local forms and gradients -------===//
+
+#include "ir/Elementwise.h"
+#include "ir/Movement.h"
+#include "ir/Reduction.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <numeric>
+
+using namespace cleave;
+using namespace mlir;
+
+/// A view costs nothing: no bytes move until something reads it.
+static Work getViewWork() { return Work(); }
+
+//===-- Reshape
+//-------------------------------------------------------------===//
+
+/// Cuts both shapes into common factors, major first: [6, 64] and [384] share
+/// the factors 6 and 64. What has no common divisor is kept whole up to the
+/// next cut: [4, 6] and [6, 4] share a factor 2; the rest, 2 x 6 and 3 x 4, is
+/// whole.
+ShardingRule ReshapeOp::getShardingRule() {
+  ShardingRule rule;
+  ArrayRef<int64_t> from = getX().getType().getShape(),
+                    to = getType().getShape();
+  TensorFactors in(from.size()), out(to.size());
+  if (getType().getNumElements() == 0)
+    return getWholeRule(*this);
+  size_t i = 0, j = 0;
+  int64_t left = 1, right = 1; // what remains of the current dims
+  auto advance = [](ArrayRef<int64_t> shape, size_t &next, int64_t &rest) {
+    while (rest == 1 && next < shape.size())
+      rest = shape[next++];
+  };
+  for (;;) {
+    advance(from, i, left);
+    advance(to, j, right);
+    if (left == 1 && right == 1)
+      break;
+    int64_t common = std::gcd(left, right);
+    if (common == 1) { // no cut here: both dims whole, to the next common cut
+      int64_t a = left, b = right;
+      in[i - 1].push_back(rule.addFactor(a, FactorKind::Whole));
+      out[j - 1].push_back(rule.addFactor(b, FactorKind::Whole));
+      while (a != b) {
+        if (a < b) {
+          a *= from[i];
+          in[i].push_back(rule.addFactor(from[i], FactorKind::Whole));
+          ++i;
+        } else {
+          b *= to[j];
+          out[j].push_back(rule.addFactor(to[j], FactorKind::Whole));
+          ++j;
+        }
+      }
+      left = right = 1;
+      continue;
+    }
+    int64_t factor = rule.addFactor(common);
+    in[i - 1].push_back(factor);
+    out[j - 1].push_back(factor);
+    left /= common;
+    right /= common;
+  }
+  rule.operands = {in};
+  rule.results = {out};
+  rule.linearOperands = {0};
+  return rule;
+}
+Work ReshapeOp::getWork() { return getViewWork(); }
+
+//===-- Transpose, broadcast
+//------------------------------------------------===//
+
+ShardingRule TransposeOp::getShardingRule() {
+  ShardingRule rule;
+  TensorFactors in, out;
+  for (int64_t size : getX().getType().getShape())
+    in.push_back({rule.addFactor(size)});
+  for (int64_t dim : getPerm())
+    out.push_back(in[dim]);
+  rule.operands = {in};
+  rule.results = {out};
+  rule.linearOperands = {0};
+  return rule;
+}
+Work TransposeOp::getWork() { return getViewWork(); }
+
+ShardingRule BroadcastOp::getShardingRule() {
+  ShardingRule rule;
+  TensorFactors in(getX().getType().getRank()), out;
+  for (int64_t size : getType().getShape())
+    out.push_back({rule.addFactor(size)});
+  for (auto [i, dim] : llvm::enumerate(getDims()))
+    if (getX().getType().getDimSize(i) == getType().getDimSize(dim))
+      in[i] = out[dim];
+  rule.operands = {in};
+  rule.results = {out};
+  rule.linearOperands = {0};
+  return rule;
+}
+Work BroadcastOp::getWork() { return getViewWork(); }
+
+/// Sums over the dims that were repeated.
+FailureOr<SmallVector<Value>> BroadcastOp::buildGradients(OpBuilder &b,
+                                                          ValueRange gradients,
+                                                          ArrayRef<bool>) {
+  SmallVector<int64_t> repeated;
+  for (int64_t dim = 0; dim < getType().getRank(); ++dim) {
+    const auto *it = llvm::find(getDims(), dim);
+    if (it == getDims().end() ||
+        getX().getType().getDimSize(it - getDims().begin()) !=
+            getType().getDimSize(dim))
+      repeated.push_back(dim);
+  }
+  Value sum = gradients[0];
+  if (!repeated.empty())
+    sum = b.create<ReduceOp>(getLoc(), ReduceKind::Sum, sum, repeated);
+  Value dx = b.createOrFold<ReshapeOp>(getLoc(), getX().getType(), sum);
+  return SmallVector<Value>{dx};
+}
+
+//===-- Slice, pad
+//----------------------------------------------------------===//
+
+/// Dims taken whole are parallel; others cannot be split.
+ShardingRule SliceOp::getShardingRule() {
+  ShardingRule rule;
+  TensorFactors in, out;
+  for (auto [from, to] :
+       llvm::zip(getX().getType().getShape(), getType().getShape())) {
+    bool whole = from == to;
+    in.push_back({rule.addFactor(from, whole ? FactorKind::Parallel
+                                             : FactorKind::Whole)});
+    out.push_back(whole ? in.back()
+                        : DimFactors{rule.addFactor(to, FactorKind::Whole)});
+  }
+  rule.operands = {in};
+  rule.results = {out};
+  rule.linearOperands = {0};
+  return rule;
+}
+Work SliceOp::getWork() { return getViewWork(); }
+
+/// Dims that were taken whole take the local size.
+Operation *SliceOp::localize(OpBuilder &b, ValueRange operands,
+                             TypeRange types) {
+  auto local = cast<RankedTensorType>(operands[0].getType());
+  SmallVector<int64_t> sizes(getSizes());
+  for (auto [dim, size] : llvm::enumerate(sizes))
+    if (size == getX().getType().getDimSize(dim))
+      size = local.getDimSize(dim);
+  return b.create<SliceOp>(getLoc(), operands[0], getStarts(), sizes,
+                           getStrides());
+}
+
+/// Zero padding of what was dropped; steps above 1 have no gradient yet.
+FailureOr<SmallVector<Value>>
+SliceOp::buildGradients(OpBuilder &b, ValueRange gradients, ArrayRef<bool>) {
+  if (llvm::any_of(getStrides(), [](int64_t stride) { return stride != 1; }))
+    return emitOpError() << "with a stride has no gradient";
+  SmallVector<int64_t> high;
+  for (auto [whole, start, size] :
+       llvm::zip(getX().getType().getShape(), getStarts(), getSizes()))
+    high.push_back(whole - start - size);
+  Value dx = b.create<PadOp>(getLoc(), gradients[0], getStarts(), high,
+                             llvm::APFloat(0.0));
+  return SmallVector<Value>{dx};
+}
+
+ShardingRule PadOp::getShardingRule() {
+  ShardingRule rule;
+  TensorFactors in, out;
+  for (auto [from, to] :
+       llvm::zip(getX().getType().getShape(), getType().getShape())) {
+    bool whole = from == to;
+    in.push_back({rule.addFactor(from, whole ? FactorKind::Parallel
+                                             : FactorKind::Whole)});
+    out.push_back(whole ? in.back()
+                        : DimFactors{rule.addFactor(to, FactorKind::Whole)});
+  }
+  rule.operands = {in};
+  rule.results = {out};
+  if (getValue().isZero())
+    rule.linearOperands = {0};
+  return rule;
+}
+Work PadOp::getWork() { return getElementwiseWork(*this, 0); }
+
+FailureOr<SmallVector<Value>>
+PadOp::buildGradients(OpBuilder &b, ValueRange gradients, ArrayRef<bool>) {
+  SmallVector<int64_t> ones(getType().getRank(), 1);
+  Value dx = b.create<SliceOp>(getLoc(), gradients[0], getLow(),
+                               getX().getType().getShape(), ones);
+  return SmallVector<Value>{dx};
+}
+
+//===-- Concat, gather, iota, resize
+//----------------------------------------===//
+
+ShardingRule ConcatOp::getShardingRule() {
+  ShardingRule rule;
+  TensorFactors out;
+  for (auto [dim, size] : llvm::enumerate(getType().getShape()))
+    out.push_back({rule.addFactor(
+        size, dim == getDim() ? FactorKind::Whole : FactorKind::Parallel)});
+  for (Value input : getInputs()) {
+    TensorFactors in = out;
+    int64_t size = cast<RankedTensorType>(input.getType()).getDimSize(getDim());
+    in[getDim()] = {rule.addFactor(size, FactorKind::Whole)};
+    rule.operands.push_back(in);
+    rule.linearOperands.push_back(rule.linearOperands.size());
+  }
+  rule.results = {out};
+  return rule;
+}
+Work ConcatOp::getWork() { return getElementwiseWork(*this, 0); }
+
+FailureOr<SmallVector<Value>> ConcatOp::buildGradients(OpBuilder &b,
+                                                       ValueRange gradients,
+                                                       ArrayRef<bool> needed) {
+  SmallVector<Value> result;
+  SmallVector<int64_t> starts(getType().getRank(), 0),
+      ones(getType().getRank(), 1);
+  for (auto [input, wanted] : llvm::zip(getInputs(), needed)) {
+    ArrayRef<int64_t> sizes =
+        cast<RankedTensorType>(input.getType()).getShape();
+    result.push_back(
+        wanted ? b.create<SliceOp>(getLoc(), gradients[0], starts, sizes, ones)
+               : Value());
+    starts[getDim()] += sizes[getDim()];
+  }
+  return result;
+}
+
+/// Everything but the gathered dim is parallel.
+ShardingRule GatherOp::getShardingRule() {
+  ShardingRule rule;
+  TensorFactors x, indices, out;
+  for (auto [dim, size] : llvm::enumerate(getX().getType().getShape()))
+    x.push_back({rule.addFactor(size, dim == getDim() ? FactorKind::Whole
+                                                      : FactorKind::Parallel)});
+  for (int64_t size : getIndices().getType().getShape())
+    indices.push_back({rule.addFactor(size)});
+  out.append(x.begin(), x.begin() + getDim());
+  out.append(indices);
+  out.append(x.begin() + getDim() + 1, x.end());
+  rule.operands = {x, indices};
+  rule.results = {out};
+  return rule;
+}
+Work GatherOp::getWork() {
+  Work work;
+  work.bytesWritten = getByteSize(getType());
+  work.bytesRead = work.bytesWritten + getByteSize(getIndices().getType());
+  return work;
+}
+
+ShardingRule IotaOp::getShardingRule() {
+  return getElementwiseRule(*this, false);
+}
+Work IotaOp::getWork() { return getElementwiseWork(*this, 0); }
+
+/// Dims that keep their size are parallel.
+ShardingRule ResizeOp::getShardingRule() {
+  ShardingRule rule;
+  TensorFactors in, out;
+  for (auto [from, to] :
+       llvm::zip(getX().getType().getShape(), getType().getShape())) {
+    bool same = from == to;
+    in.push_back({rule.addFactor(from, same ? FactorKind::Parallel
+                                            : FactorKind::Whole)});
+    out.push_back(same ? in.back()
+                       : DimFactors{rule.addFactor(to, FactorKind::Whole)});
+  }
+  rule.operands = {in};
+  rule.results = {out};
+  return rule;
+}
+Work ResizeOp::getWork() { return getElementwiseWork(*this, 8); }

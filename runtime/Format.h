@@ -1,0 +1,50 @@
+//===- Format.h - files of OUT: names and the shape of manifest.json ------===//
+//
+// Shared by codegen (writes) and the runtime (reads). Plain constants; the JSON
+// layout is described here once.
+//
+//   {
+//     "format": 1,
+//     "build": "<digest of the compiler>", "plan": "<digest of plan.json>",
+//     "model": "vit", "world": 4,
+//     "axes": ["tp", ...],                      // index = CleaveStep::coords
+//     "programs": [{"name": "p0", "file": "programs/p0.so", "identity": "..",
+//                   "inputs": [I...], "outputs": [O...], "state": [S...]}],
+//     "ranks": [{"program": 0, "coords": [0, ...], "weights": "weights/w0.safetensors"}],
+//     "groups": [[[0,1],[2,3]], ...],           // group -> member lists (disjoint)
+//     "routes": [[[0,2],[1,3]], ...],           // route -> pairs [from, to]
+//     "inputs":  [{"name", "dtype", "shape"}],  // whole tensors, the user's view
+//     "outputs": [{"name", "dtype", "shape", "owner": rank}],
+//     "files":   [{"path", "bytes", "sha256"?}],
+//     "arenaBytes": [per program]
+//   }
+//   I, O: {"index": into inputs/outputs, "shape": local padded shape,
+//          "split": [{"axes": [axis...], "chunk": c} per dim]}    // axes outer first
+//   S: {"name": "blocks.0.w", "dtype", "shape": local shape, "mutable": bool}
+//
+// A rank's part of dim d: index i = mixed radix of its coords over the dim's
+// axes (axis sizes in "axisSizes", parallel to "axes"); start = i * chunk, valid
+// = clamp(n - start, 0, chunk); the rest of the local shape is zero. An output
+// with no split is whole on its owner, which hands it to rank 0.
+// The state of a rank: its weights file holds each S by name in local shape.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CLEAVE_RUNTIME_FORMAT_H
+#define CLEAVE_RUNTIME_FORMAT_H
+
+namespace cleave::format {
+inline constexpr int Version = 1;
+inline constexpr const char *ManifestFile = "manifest.json";
+inline constexpr const char *PlanFile = "plan.json";
+inline constexpr const char *ProgramDir = "programs";
+inline constexpr const char *WeightDir = "weights";
+inline constexpr const char *LibDir = "lib";
+inline constexpr const char *RuntimeLib = "libcleave_rt.so";
+inline constexpr const char *MpiLib = "libcleave_mpi.so";
+inline constexpr const char *Launcher = "launch";
+inline constexpr const char *RankPrefix = "rank-";
+inline constexpr const char *ProgramSymbol = "cleave_program";
+} // namespace cleave::format
+
+#endif
