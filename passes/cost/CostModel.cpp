@@ -1,0 +1,155 @@
+//===- CostModel.cpp - predicted times of ops and collectives -------------===//
+
+#include "passes/cost/CostModel.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+
+#include <limits>
+
+using namespace cleave;
+using namespace mlir;
+
+//===-- Collectives: see the table in CostModel.h -------------------------===//
+
+double cleave::getAllGatherTime(const AxisLink &axis, double bytes) {
+  double n = axis.size;
+  return (n - 1) * axis.latency + (n - 1) / n * bytes / axis.bandwidth;
+}
+
+double cleave::getReduceScatterTime(const AxisLink &axis, double bytes) {
+  return getAllGatherTime(axis, bytes);
+}
+
+double cleave::getAllReduceTime(const AxisLink &axis, double bytes) {
+  return getReduceScatterTime(axis, bytes) + getAllGatherTime(axis, bytes);
+}
+
+double cleave::getAllToAllTime(const AxisLink &axis, double bytes) {
+  return getAllGatherTime(axis, bytes);
+}
+
+double cleave::getSendTime(const Link &link, double bytes) {
+  return link.latency + bytes / link.bandwidth;
+}
+
+//===-- Tensors -----------------------------------------------------------===//
+
+double LocalTensor::getBytes() const {
+  double bytes = elementBytes;
+  for (int64_t size : shape)
+    bytes *= size;
+  return bytes;
+}
+
+double LocalTensor::getBytes(const AxisState &state, int64_t parts) const {
+  if (state.kind != AxisState::Split || shape[state.dim] == 0)
+    return getBytes();
+  int64_t size = shape[state.dim];
+  return getBytes() / size * getChunk(size, state.block, parts);
+}
+
+bool cleave::isSameLayout(const AxisState &a, const AxisState &b,
+                          ArrayRef<int64_t> shape, int64_t parts) {
+  if (a == b)
+    return true;
+  if (a.kind != AxisState::Split || b.kind != AxisState::Split || a.dim != b.dim)
+    return false;
+  int64_t size = shape[a.dim];
+  return getChunk(size, a.block, parts) == getChunk(size, b.block, parts);
+}
+
+//===-- Ops ---------------------------------------------------------------===//
+
+CostModel::CostModel(const Cluster &cluster) : cluster(cluster) {
+  bandwidth = std::numeric_limits<double>::infinity();
+  for (const NodeGroup &group : cluster.nodes) {
+    const Device &device = cluster.devices[group.device];
+    bandwidth = std::min(bandwidth, device.bandwidth);
+    for (const auto &[precision, figure] : device.peak) {
+      auto [it, isNew] = peak.try_emplace(precision, figure);
+      it->second = std::min(it->second, figure);
+    }
+  }
+}
+
+/// Precisions as the cluster names them; what it does not list runs as fp32.
+static std::string getPrecision(Type type) {
+  if (type.isF64())
+    return "fp64";
+  if (type.isF16())
+    return "fp16";
+  if (type.isBF16())
+    return "bf16";
+  if (type.isInteger(8))
+    return "int8";
+  return "fp32";
+}
+
+double CostModel::getOpTime(const Work &work, Type elementType) const {
+  auto it = peak.find(getPrecision(elementType));
+  double flops = it == peak.end() ? peak.at("fp32") : it->second;
+  return std::max(work.flops / flops,
+                  (work.bytesRead + work.bytesWritten) / bandwidth);
+}
+
+//===-- Axes and conversions ----------------------------------------------===//
+
+AxisLink CostModel::getAxisLink(MeshAttr mesh, StringRef name) const {
+  int64_t position = mesh.getAxisPosition(name);
+  AxisLink link{mesh.getAxisSize(name), 0,
+                std::numeric_limits<double>::infinity()};
+  // Ranks along the axis: coordinates that differ at its position only.
+  int64_t stride = 1;
+  for (MeshAxisAttr axis : mesh.getAxes().drop_front(position + 1))
+    stride *= axis.getSize();
+  for (int64_t first = 0; first < mesh.getSize(); ++first) {
+    if (mesh.getCoords(first)[position] != 0)
+      continue;
+    SmallVector<int64_t> group;
+    for (int64_t i = 0; i < link.size; ++i)
+      group.push_back(mesh.getRanks()[first + i * stride]);
+    const Link &bound = cluster.getLinkBetween(group);
+    link.latency = std::max(link.latency, bound.latency);
+    link.bandwidth = std::min(link.bandwidth, bound.bandwidth);
+  }
+  return link;
+}
+
+/// Chunks that are not one piece of memory each, or that padding makes unequal,
+/// are copied into or out of a packed buffer.
+double CostModel::getPackTime(const AxisState &state, const LocalTensor &tensor,
+                              int64_t parts) const {
+  int64_t outer = 1;
+  for (int64_t size : ArrayRef<int64_t>(tensor.shape).take_front(state.dim))
+    outer *= size;
+  int64_t size = tensor.shape[state.dim];
+  bool isEven = getChunk(size, state.block, parts) * parts == size;
+  if (outer == 1 && isEven)
+    return 0;
+  return getCopyTime(tensor.getBytes(state, parts) * parts);
+}
+
+double CostModel::getConversionTime(const AxisState &from, const AxisState &to,
+                                    const LocalTensor &tensor,
+                                    const AxisLink &axis) const {
+  int64_t parts = axis.size;
+  if (isSameLayout(from, to, tensor.shape, parts))
+    return 0;
+  if (to.kind == AxisState::Partial)
+    return std::numeric_limits<double>::infinity();
+  double shard = tensor.getBytes(to.kind == AxisState::Split ? to : from, parts);
+  switch (from.kind) {
+  case AxisState::Replicated:
+    return getCopyTime(shard);
+  case AxisState::Split:
+    if (to.kind == AxisState::Replicated)
+      return getAllGatherTime(axis, shard * parts) + getPackTime(from, tensor, parts);
+    return getAllToAllTime(axis, std::max(shard, tensor.getBytes(from, parts))) +
+           2 * getCopyTime(shard);
+  case AxisState::Partial:
+    if (to.kind == AxisState::Replicated)
+      return getAllReduceTime(axis, tensor.getBytes());
+    return getReduceScatterTime(axis, shard * parts) + getPackTime(to, tensor, parts);
+  }
+  llvm_unreachable("unknown state");
+}
