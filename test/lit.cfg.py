@@ -1,0 +1,61 @@
+# lit.cfg.py - how lit finds and runs the tests.
+#
+# A test is a file with RUN lines: `lit test/ir` or `lit test/ir/dot.mlir` runs a
+# part. `--param build=DIR` names another build tree than build/. What a RUN line
+# may use: the tools of build/bin and of LLVM (FileCheck, not, split-file) by name,
+#   %python   the interpreter of .venv      %root     the checkout
+#   %mpirun   mpirun, ready to start more ranks than there are cores, also as root
+#   %models   a folder of exported models, where there is one (REQUIRES: models)
+
+import os
+import re
+
+import lit.formats
+
+root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+build = os.path.abspath(lit_config.params.get("build", os.path.join(root, "build")))
+
+
+def cached(name):
+    """Returns the value that CMake found for `name`."""
+    with open(os.path.join(build, "CMakeCache.txt")) as cache:
+        return re.search(rf"^{name}:\w+=(.*)$", cache.read(), re.MULTILINE)[1]
+
+
+config.name = "cleave"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".onnxtxt", ".test"]
+config.excludes = ["inputs"]
+config.test_source_root = os.path.join(root, "test")
+config.test_exec_root = os.path.join(build, "test")
+
+llvm_tools = os.path.normpath(os.path.join(cached("LLVM_DIR"), "../../../bin"))
+config.environment["PATH"] = os.pathsep.join(
+    [os.path.join(build, "bin"), llvm_tools, os.environ["PATH"]]
+)
+for name in ["HOME", "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"]:
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+
+# Open MPI: as root, more ranks than cores, idle ranks yield, shared memory only.
+config.environment.update(
+    OMPI_ALLOW_RUN_AS_ROOT="1",
+    OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+    OMPI_MCA_rmaps_base_oversubscribe="1",
+    OMPI_MCA_hwloc_base_binding_policy="none",
+    OMPI_MCA_mpi_yield_when_idle="1",
+    OMPI_MCA_btl_vader_single_copy_mechanism="none",
+)
+
+config.substitutions += [
+    (r"%cleave-opt\b", "cleave-opt"),
+    (r"%cleave\b", "cleave"),
+    (r"%python\b", os.path.join(root, ".venv/bin/python")),
+    (r"%mpirun\b", "mpirun"),
+    (r"%root\b", root),
+]
+
+models = os.environ.get("CLEAVE_TEST_MODELS", os.path.join(root, "../shared/models"))
+if os.path.isdir(models):
+    config.available_features.add("models")
+    config.substitutions.append((r"%models\b", os.path.abspath(models)))
