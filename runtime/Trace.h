@@ -1,0 +1,59 @@
+//===- Trace.h - slices of time of one rank -------------------------------===//
+//
+// Two tracks: `cleaveTrace` cuts the first into operations, one after another;
+// waits and transfers of collectives go to the second. Written by rank 0 as one
+// file in the trace event format (microseconds), which Perfetto reads.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CLEAVE_RUNTIME_TRACE_H
+#define CLEAVE_RUNTIME_TRACE_H
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace cleave::rt {
+
+class Transport;
+
+class Trace {
+public:
+  using Clock = std::chrono::steady_clock;
+
+  /// Time 0 is now; ranks make their traces right after a barrier.
+  Trace() : zero(Clock::now()) {}
+
+  /// Ends the running operation and starts the next. Strings are constants of
+  /// the program.
+  void operation(const char *name, const char *category);
+  /// Ends the running operation.
+  void endStep();
+  /// A communication that began at `start` and ends now.
+  void communication(const char *kind, const char *op, Clock::time_point start);
+
+  /// Gathers the slices of all ranks on rank 0, which writes DIR/trace.json.
+  void write(const std::filesystem::path &directory,
+             Transport &transport) const;
+
+private:
+  struct Slice {
+    const char *name;
+    const char *category;
+    int track;
+    double begin, end; ///< microseconds
+  };
+  double since(Clock::time_point time) const {
+    return std::chrono::duration<double, std::micro>(time - zero).count();
+  }
+  std::string events(int rank) const;
+
+  Clock::time_point zero;
+  std::vector<Slice> slices;
+  bool running = false;
+};
+
+} // namespace cleave::rt
+
+#endif

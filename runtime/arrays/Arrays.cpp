@@ -1,0 +1,101 @@
+//===- Arrays.cpp - choose the format by the file's name ------------------===//
+//
+// Writing goes to a file beside the target, renamed when it is complete.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Arrays.h"
+
+#include "runtime/arrays/Formats.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <unistd.h>
+
+namespace cleave::rt {
+
+int64_t elementCount(std::span<const int64_t> shape) {
+  int64_t count = 1;
+  for (int64_t size : shape)
+    count *= size;
+  return count;
+}
+
+std::vector<std::byte> readBytes(const std::filesystem::path &file) {
+  std::ifstream stream(file, std::ios::binary | std::ios::ate);
+  if (!stream)
+    fail(ExitMismatch, "cannot open '{}': {}", file.string(),
+         std::strerror(errno));
+  std::vector<std::byte> bytes(static_cast<size_t>(stream.tellg()));
+  stream.seekg(0);
+  stream.read(reinterpret_cast<char *>(bytes.data()),
+              static_cast<std::streamsize>(bytes.size()));
+  if (!stream)
+    fail(ExitMismatch, "cannot read '{}'", file.string());
+  return bytes;
+}
+
+std::filesystem::path sideFile(const std::filesystem::path &file) {
+  return file.string() + fmt::format(".tmp-{}", getpid());
+}
+
+static void writeNpyFile(const std::filesystem::path &file,
+                         std::span<const Array> arrays) {
+  if (arrays.size() != 1)
+    fail(ExitMismatch,
+         "'{}' can hold one array, but there are {}; use .npz or .safetensors",
+         file.string(), arrays.size());
+  std::vector<std::byte> bytes = formatNpy(arrays[0], file.string());
+  std::ofstream stream(file, std::ios::binary);
+  stream.write(reinterpret_cast<const char *>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
+  stream.close();
+  if (!stream)
+    fail(ExitMismatch, "cannot write '{}': {}", file.string(),
+         std::strerror(errno));
+}
+
+std::vector<Array> readArrays(const std::filesystem::path &file) {
+  std::filesystem::path kind = file.extension();
+  if (kind == ".npz")
+    return readNpz(file);
+  if (kind == ".npy")
+    return {parseNpy(readBytes(file), "", "'" + file.string() + "'")};
+  if (kind == ".safetensors")
+    return readSafetensors(file);
+  if (kind == ".pb")
+    return {parseOnnxTensor(readBytes(file), "'" + file.string() + "'")};
+  fail(ExitUsage,
+       "'{}' is of no known kind, expected .npz, .npy, .safetensors or .pb",
+       file.string());
+}
+
+void verifyWritable(const std::filesystem::path &file) {
+  std::filesystem::path kind = file.extension();
+  if (kind != ".npz" && kind != ".npy" && kind != ".safetensors")
+    fail(ExitUsage,
+         "cannot write '{}': expected a name in .npz, .npy or .safetensors",
+         file.string());
+}
+
+void writeArrays(const std::filesystem::path &file,
+                 std::span<const Array> arrays) {
+  verifyWritable(file);
+  std::filesystem::path side = sideFile(file), kind = file.extension();
+  try {
+    if (kind == ".npz")
+      writeNpz(side, arrays);
+    else if (kind == ".npy")
+      writeNpyFile(side, arrays);
+    else
+      writeSafetensors(side, arrays);
+    std::filesystem::rename(side, file);
+  } catch (const std::exception &) {
+    std::error_code ignored;
+    std::filesystem::remove(side, ignored);
+    throw;
+  }
+}
+
+} // namespace cleave::rt

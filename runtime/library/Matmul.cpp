@@ -1,0 +1,220 @@
+//===- Matmul.cpp - products by oneDNN ------------------------------------===//
+//
+// A slot's first call brings the product to few dims, asks oneDNN for a
+// primitive and keeps it. The order of preference: all post-operations inside
+// the fast code; bias and product there and the rest as a pass over c; whatever
+// oneDNN has, with a line in the log, since its reference code is slow.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Context.h"
+#include "runtime/library/Dnnl.h"
+#include "runtime/library/MatmulShape.h"
+#include "runtime/library/PostOps.h"
+#include "runtime/support/Log.h"
+
+#include <array>
+
+using namespace cleave::rt;
+using dnnl::memory;
+
+namespace {
+class Matmul final : public LibraryOp {
+public:
+  Matmul(CleaveContext &context, const CleaveMatmulDesc &desc);
+  void run(CleaveContext &context, const void *a, const void *b, void *c,
+           const void *const *post);
+
+private:
+  /// Makes the primitive with the first `fused` post-operations. False when
+  /// oneDNN has only reference code for it.
+  bool prepare(DnnlState &state, int fused, bool acceptReference);
+  bool isEmpty() const {
+    int64_t elements = shape.m * shape.n;
+    for (int64_t size : shape.batch)
+      elements *= size;
+    return elements == 0;
+  }
+  bool firstIsBias() const;
+  bool suitsFastCode(int index) const;
+  void runRest(CleaveContext &context, float *c, const void *const *post) const;
+
+  MatmulShape shape;
+  std::vector<int32_t> kinds;
+  bool swapped = false;
+  int fused = 0;
+  PreparedPrimitive primitive;
+  /// Post-operations whose operands the primitive takes, in argument order.
+  std::vector<int> operandOrder;
+};
+} // namespace
+
+/// A descriptor of [batch..., rows, columns]; broadcast dims have size 1.
+static memory::desc describe(const MatmulShape &shape, const MatrixStrides &of,
+                             int64_t rows, int64_t columns) {
+  memory::dims dims, strides;
+  auto add = [&](int64_t size, int64_t stride) {
+    dims.push_back(stride == 0 ? 1 : size);
+    strides.push_back(stride == 0 ? 1 : stride);
+  };
+  for (size_t d = 0; d < shape.batch.size(); ++d)
+    add(shape.batch[d], of.batch[d]);
+  add(rows, of.row);
+  add(columns, of.column);
+  return memory::desc(dims, memory::data_type::f32, strides);
+}
+
+/// The same for an operand whose last two dims are never broadcast.
+static memory::desc describeMatrix(const MatmulShape &shape, MatrixStrides of,
+                                   int64_t rows, int64_t columns) {
+  // A dim of size 1 has no stride of its own: give it one that is dense.
+  if (columns == 1)
+    of.column = 1;
+  if (rows == 1)
+    of.row = std::max<int64_t>(columns * of.column, 1);
+  return describe(shape, of, rows, columns);
+}
+
+Matmul::Matmul(CleaveContext &context, const CleaveMatmulDesc &desc) {
+  verifyF32(desc.a, "the left operand of a product");
+  verifyF32(desc.b, "the right operand of a product");
+  verifyF32(desc.c, "the result of a product");
+  shape = matmulShape(desc);
+  for (int i = 0; i < desc.postOpCount; ++i) {
+    kinds.push_back(desc.postOps[i].kind);
+    if (hasOperand(kinds.back()))
+      verifyF32(desc.postOps[i].operand, "a post-operation's operand");
+  }
+  if (shape.k == 0)
+    fail(ExitPlan, "a product over an inner dim of size 0 is not supported");
+  if (isEmpty())
+    return;
+  foldBatch(shape);
+  swapped = orientRows(shape);
+
+  int all = desc.postOpCount, suited = 0;
+  while (suited < all && suitsFastCode(suited))
+    ++suited;
+  if (prepare(*context.dnnl, suited, false))
+    return;
+  int bias = firstIsBias() ? 1 : 0;
+  if (suited > bias && prepare(*context.dnnl, bias, false))
+    return;
+  logf(LogLevel::Info,
+       "a product of {} x {} x {} runs in oneDNN's reference code", shape.m,
+       shape.n, shape.k);
+  prepare(*context.dnnl, bias, true);
+}
+
+bool Matmul::firstIsBias() const {
+  if (kinds.empty() || kinds[0] != CLEAVE_POST_ADD)
+    return false;
+  const MatrixStrides &operand = shape.post[0];
+  bool sameForAll = operand.row == 0;
+  for (int64_t stride : operand.batch)
+    sameForAll &= stride == 0;
+  return sameForAll && operand.column == 1;
+}
+
+/// oneDNN addresses an operand of c's shape by c's own strides.
+bool Matmul::suitsFastCode(int index) const {
+  if (!hasOperand(kinds[index]))
+    return true;
+  const MatrixStrides &operand = shape.post[index];
+  bool scalar = operand.row == 0 && operand.column == 0;
+  bool perColumn = operand.row == 0 && operand.column == 1;
+  bool noBatch = true;
+  for (int64_t stride : operand.batch)
+    noBatch &= stride == 0;
+  return (noBatch && (scalar || perColumn)) || operand == shape.c;
+}
+
+bool Matmul::prepare(DnnlState &state, int count, bool acceptReference) {
+  memory::desc a = describeMatrix(shape, shape.a, shape.m, shape.k);
+  memory::desc b = describeMatrix(shape, shape.b, shape.k, shape.n);
+  memory::desc c = describeMatrix(shape, shape.c, shape.m, shape.n);
+  int first = firstIsBias() && count > 0 ? 1 : 0;
+  memory::desc bias;
+  if (first)
+    bias = describe(shape, shape.post[0], shape.m, shape.n);
+
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  dnnl::post_ops ops;
+  for (int i = first; i < count; ++i)
+    appendPostOp(ops, kinds[i],
+                 describe(shape, shape.post[i], shape.m, shape.n));
+  attr.set_post_ops(ops);
+  auto desc =
+      first ? dnnl::matmul::desc(a, b, bias, c) : dnnl::matmul::desc(a, b, c);
+  dnnl::matmul::primitive_desc primitiveDesc(desc, attr, state.engine, true);
+  if (!primitiveDesc)
+    fail(ExitPlan, "oneDNN has no product of {} x {} x {} with these strides",
+         shape.m, shape.n, shape.k);
+  std::string implementation = primitiveDesc.impl_info_str();
+  if (isReference(implementation) && !acceptReference)
+    return false;
+  logf(LogLevel::Debug, "product of {} x {} x {}, batch {}: {}, {} of {} fused",
+       shape.m, shape.n, shape.k, listed(shape.batch), implementation, count,
+       kinds.size());
+
+  primitive = PreparedPrimitive(
+      dnnl::matmul(primitiveDesc), primitiveDesc.scratchpad_desc(), state,
+      {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, c}});
+  operandOrder.clear();
+  for (int i = 0; i < count; ++i) {
+    if (!hasOperand(kinds[i]))
+      continue;
+    int argument =
+        i < first ? DNNL_ARG_BIAS
+                  : DNNL_ARG_ATTR_MULTIPLE_POST_OP(i - first) | DNNL_ARG_SRC_1;
+    primitive.add(argument, describe(shape, shape.post[i], shape.m, shape.n),
+                  state);
+    operandOrder.push_back(i);
+  }
+  fused = count;
+  return true;
+}
+
+void Matmul::runRest(CleaveContext &context, float *c,
+                     const void *const *post) const {
+  std::vector<int64_t> dims = shape.batch;
+  dims.insert(dims.end(), {shape.m, shape.n});
+  auto flat = [](const MatrixStrides &strides) {
+    std::vector<int64_t> all = strides.batch;
+    all.insert(all.end(), {strides.row, strides.column});
+    return all;
+  };
+  std::vector<ElementwiseStep> steps;
+  for (size_t i = fused; i < kinds.size(); ++i)
+    steps.push_back(
+        {kinds[i],
+         hasOperand(kinds[i]) ? static_cast<const float *>(post[i]) : nullptr,
+         flat(shape.post[i])});
+  applyElementwise(c, dims, flat(shape.c), steps, context.threads);
+}
+
+void Matmul::run(CleaveContext &context, const void *a, const void *b, void *c,
+                 const void *const *post) {
+  if (isEmpty())
+    return;
+  std::array<const void *, 3 + CLEAVE_MAX_POST_OPS> addresses = {
+      swapped ? b : a, swapped ? a : b, c};
+  size_t count = 3;
+  for (int index : operandOrder)
+    addresses[count++] = post[index];
+  primitive.run(*context.dnnl, {addresses.data(), count});
+  if (fused < static_cast<int>(kinds.size()))
+    runRest(context, static_cast<float *>(c), post);
+}
+
+void cleaveMatmul(CleaveContext *context, int32_t slot,
+                  const CleaveMatmulDesc *desc, const void *a, const void *b,
+                  void *c, const void *const *post) {
+  guarded(context, [&] {
+    std::unique_ptr<LibraryOp> &op = context->slots.at(slot);
+    if (!op)
+      op = std::make_unique<Matmul>(*context, *desc);
+    static_cast<Matmul &>(*op).run(*context, a, b, c, post);
+  });
+}

@@ -1,0 +1,79 @@
+//===- RunOptions.cpp - the command line of a rank ------------------------===//
+//
+// Flags win over the environment: --log-level over CLEAVE_LOG.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/main/RunOptions.h"
+
+#include "runtime/Arrays.h"
+#include "runtime/support/Log.h"
+
+#include <CLI/CLI.hpp>
+
+namespace cleave::rt {
+
+/// "NAME=FILE" or "FILE". A '=' after a '/' belongs to the file.
+static InputFile parseInput(const std::string &text) {
+  size_t equals = text.find('='), slash = text.find('/');
+  if (equals == text.npos || slash < equals)
+    return {"", text};
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+static void applyLogLevel(const RunOptions &options) {
+  const char *variable = std::getenv("CLEAVE_LOG");
+  if (!options.logLevel.empty())
+    setLogLevel(parseLogLevel(options.logLevel));
+  else if (variable && *variable)
+    setLogLevel(parseLogLevel(variable));
+}
+
+std::optional<RunOptions>
+parseRunOptions(int argc, char **argv, const std::filesystem::path &directory) {
+  RunOptions options;
+  options.directory = directory;
+  std::vector<std::string> inputs;
+  CLI::App app("Runs this rank of a compiled model.");
+  app.add_option("--input", inputs,
+                 "[NAME=]FILE of whole tensors: .npz .npy .safetensors .pb")
+      ->take_all();
+  app.add_option("--output", options.output,
+                 "where rank 0 writes the outputs: .npz .npy .safetensors");
+  auto *warmup = app.add_option("--warmup", options.warmup,
+                                "runs before those that are timed")
+                     ->check(CLI::NonNegativeNumber);
+  auto *repeat = app.add_option("--repeat", options.repeat, "timed runs")
+                     ->check(CLI::PositiveNumber);
+  app.add_flag("--json", options.json, "print the figures as JSON");
+  app.add_option("--threads", options.threads,
+                 "threads of this rank (default: its share of the cores)")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--timeout", options.deadlines.operation,
+                 "seconds that an operation may wait for other ranks")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--start-timeout", options.deadlines.start,
+                 "seconds that the other ranks have to start")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--trace", options.trace, "folder for trace.json");
+  app.add_option("--log-level", options.logLevel, "error, warn, info or debug");
+  app.add_option("--directory", options.directory,
+                 "folder of manifest.json (default: beside the executable)");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp &help) {
+    app.exit(help);
+    return std::nullopt;
+  } catch (const CLI::ParseError &error) {
+    fail(ExitUsage, "{}", error.what());
+  }
+  for (const std::string &text : inputs)
+    options.inputs.push_back(parseInput(text));
+  options.report = options.json || warmup->count() || repeat->count();
+  if (!options.output.empty())
+    verifyWritable(options.output);
+  applyLogLevel(options);
+  return options;
+}
+
+} // namespace cleave::rt

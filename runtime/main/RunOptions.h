@@ -1,0 +1,41 @@
+//===- RunOptions.h - the command line of a rank --------------------------===//
+#ifndef CLEAVE_RUNTIME_MAIN_RUNOPTIONS_H
+#define CLEAVE_RUNTIME_MAIN_RUNOPTIONS_H
+
+#include "runtime/transport/Transport.h"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cleave::rt {
+
+/// An input file, with the name of the input where the user gave one.
+struct InputFile {
+  std::string name;
+  std::filesystem::path file;
+};
+
+struct RunOptions {
+  std::filesystem::path directory;
+  std::vector<InputFile> inputs;
+  std::filesystem::path output; ///< empty: outputs are not written
+  int warmup = 0;
+  int repeat = 1;
+  bool report = false; ///< print latency and memory
+  bool json = false;
+  int threads = 0; ///< 0: this rank's share of the cores
+  Deadlines deadlines;
+  std::filesystem::path trace; ///< empty: none
+  std::string logLevel;
+};
+
+/// Parses the command line; `directory` is the default of --directory. Returns
+/// none when only help was wanted. Throws Failure (ExitUsage).
+std::optional<RunOptions>
+parseRunOptions(int argc, char **argv, const std::filesystem::path &directory);
+
+} // namespace cleave::rt
+
+#endif

@@ -1,0 +1,162 @@
+//===- Manifest.cpp - read and check manifest.json ------------------------===//
+//
+// One reader per kind of entry; what is missing or of the wrong type is
+// reported by the JSON library's own words, with the file.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/program/Manifest.h"
+
+#include "runtime/Format.h"
+#include "runtime/support/Dtype.h"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace cleave::rt {
+
+using nlohmann::json;
+
+static CleaveDtype readDtype(const json &value) {
+  std::string name = value.get<std::string>();
+  const DtypeInfo *info = dtypeByName(name);
+  if (!info)
+    fail(ExitMismatch, "unknown element type '{}'", name);
+  return info->dtype;
+}
+
+static TensorInfo readTensor(const json &value) {
+  TensorInfo info{value.at("name"), readDtype(value.at("dtype")),
+                  value.at("shape"), 0};
+  info.owner = value.value("owner", 0);
+  return info;
+}
+
+static PortInfo readPort(const json &value) {
+  PortInfo port{value.at("index"), value.at("shape"), {}};
+  for (const json &split : value.value("split", json::array()))
+    port.split.push_back({split.value("axes", std::vector<int>()),
+                          split.value("chunk", int64_t{0})});
+  port.split.resize(port.shape.size());
+  return port;
+}
+
+static StateInfo readState(const json &value) {
+  return {value.at("name"), readDtype(value.at("dtype")), value.at("shape"),
+          value.value("mutable", false)};
+}
+
+template <typename T>
+static std::vector<T> readList(const json &parent, const char *key,
+                               T (*read)(const json &)) {
+  std::vector<T> list;
+  for (const json &value : parent.value(key, json::array()))
+    list.push_back(read(value));
+  return list;
+}
+
+static ProgramInfo readProgram(const json &value) {
+  return {value.at("name"),
+          value.at("file"),
+          value.at("identity"),
+          readList(value, "inputs", readPort),
+          readList(value, "outputs", readPort),
+          readList(value, "state", readState)};
+}
+
+static RankInfo readRank(const json &value) {
+  return {value.at("program"), value.at("coords"), value.value("weights", "")};
+}
+
+static void verifyIndex(int64_t index, size_t count, const char *what) {
+  if (index < 0 || index >= static_cast<int64_t>(count))
+    fail(ExitMismatch, "{} {} is out of range, there are {}", what, index,
+         count);
+}
+
+static void verifyPorts(const std::vector<PortInfo> &ports,
+                        const std::vector<TensorInfo> &tensors,
+                        size_t axisCount) {
+  for (const PortInfo &port : ports) {
+    verifyIndex(port.index, tensors.size(), "tensor");
+    const TensorInfo &tensor = tensors[port.index];
+    if (port.shape.size() != tensor.shape.size())
+      fail(ExitMismatch, "'{}' has local shape {} and whole shape {}",
+           tensor.name, listed(port.shape), listed(tensor.shape));
+    for (const DimSplit &split : port.split)
+      for (int axis : split.axes)
+        verifyIndex(axis, axisCount, "mesh axis");
+  }
+}
+
+static void verify(const Manifest &manifest) {
+  if (manifest.world < 1 ||
+      manifest.ranks.size() != static_cast<size_t>(manifest.world))
+    fail(ExitMismatch, "world is {}, but there are {} ranks", manifest.world,
+         manifest.ranks.size());
+  if (manifest.axisSizes.size() != manifest.axes.size())
+    fail(ExitMismatch, "there are {} mesh axes and {} axis sizes",
+         manifest.axes.size(), manifest.axisSizes.size());
+  for (const RankInfo &rank : manifest.ranks) {
+    verifyIndex(rank.program, manifest.programs.size(), "program");
+    if (rank.coords.size() != manifest.axes.size())
+      fail(ExitMismatch, "a rank has {} coordinates for {} mesh axes",
+           rank.coords.size(), manifest.axes.size());
+  }
+  for (const ProgramInfo &program : manifest.programs) {
+    verifyPorts(program.inputs, manifest.inputs, manifest.axes.size());
+    verifyPorts(program.outputs, manifest.outputs, manifest.axes.size());
+  }
+  for (const TensorInfo &output : manifest.outputs)
+    verifyIndex(output.owner, manifest.ranks.size(), "owner rank");
+  for (const auto &group : manifest.groups)
+    for (const auto &members : group)
+      for (int rank : members)
+        verifyIndex(rank, manifest.ranks.size(), "rank");
+  for (const auto &route : manifest.routes)
+    for (auto [from, to] : route) {
+      verifyIndex(from, manifest.ranks.size(), "rank");
+      verifyIndex(to, manifest.ranks.size(), "rank");
+    }
+}
+
+static Manifest parse(const json &root) {
+  int version = root.at("format");
+  if (version != format::Version)
+    fail(ExitMismatch, "has format {}, this runtime knows {}", version,
+         format::Version);
+  Manifest manifest;
+  manifest.build = root.value("build", "");
+  manifest.plan = root.value("plan", "");
+  manifest.model = root.value("model", "");
+  manifest.world = root.at("world");
+  manifest.axes = root.value("axes", std::vector<std::string>());
+  manifest.axisSizes = root.value("axisSizes", std::vector<int64_t>());
+  manifest.programs = readList(root, "programs", readProgram);
+  manifest.ranks = readList(root, "ranks", readRank);
+  manifest.groups = root.value("groups", GroupTable());
+  manifest.routes = root.value("routes", RouteTable());
+  manifest.inputs = readList(root, "inputs", readTensor);
+  manifest.outputs = readList(root, "outputs", readTensor);
+  verify(manifest);
+  return manifest;
+}
+
+Manifest readManifest(const std::filesystem::path &directory) {
+  std::filesystem::path file = directory / format::ManifestFile;
+  std::ifstream stream(file);
+  if (!stream)
+    fail(ExitMismatch, "cannot open '{}': is '{}' a folder made by cleave?",
+         file.string(), directory.string());
+  try {
+    Manifest manifest = parse(json::parse(stream));
+    manifest.directory = directory;
+    return manifest;
+  } catch (const Failure &failure) {
+    fail(failure.code, "'{}': {}", file.string(), failure.what());
+  } catch (const json::exception &error) {
+    fail(ExitMismatch, "'{}': {}", file.string(), error.what());
+  }
+}
+
+} // namespace cleave::rt

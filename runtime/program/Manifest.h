@@ -1,0 +1,83 @@
+//===- Manifest.h - what manifest.json says -------------------------------===//
+//
+// The layout is described in Format.h. Reading checks it completely, so that
+// later code may index without fear.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CLEAVE_RUNTIME_PROGRAM_MANIFEST_H
+#define CLEAVE_RUNTIME_PROGRAM_MANIFEST_H
+
+#include "runtime/Abi.h"
+#include "runtime/Context.h"
+#include "runtime/transport/Transport.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace cleave::rt {
+
+/// A whole tensor of the user's view.
+struct TensorInfo {
+  std::string name;
+  CleaveDtype dtype = CLEAVE_F32;
+  std::vector<int64_t> shape;
+  int owner = 0; ///< of outputs: the rank that holds it when it isn't split
+};
+
+/// How a dim is cut: axes outer first, and items a part.
+struct DimSplit {
+  std::vector<int> axes;
+  int64_t chunk = 0;
+};
+
+/// A rank's part of an input or output.
+struct PortInfo {
+  int index = 0; ///< into Manifest::inputs or outputs
+  std::vector<int64_t> shape;
+  std::vector<DimSplit> split; ///< one for each dim
+};
+
+struct StateInfo {
+  std::string name;
+  CleaveDtype dtype = CLEAVE_F32;
+  std::vector<int64_t> shape;
+  bool isMutable = false;
+};
+
+struct ProgramInfo {
+  std::string name, file, identity;
+  std::vector<PortInfo> inputs, outputs;
+  std::vector<StateInfo> state;
+};
+
+struct RankInfo {
+  int program = 0;
+  std::vector<int64_t> coords;
+  std::string weights; ///< empty when the rank has no state
+};
+
+struct Manifest {
+  std::filesystem::path directory;
+  std::string build, plan, model;
+  int world = 1;
+  std::vector<std::string> axes;
+  std::vector<int64_t> axisSizes;
+  std::vector<ProgramInfo> programs;
+  std::vector<RankInfo> ranks;
+  GroupTable groups;
+  RouteTable routes;
+  std::vector<TensorInfo> inputs, outputs;
+
+  const ProgramInfo &programOf(int rank) const {
+    return programs[ranks[rank].program];
+  }
+};
+
+/// Reads DIRECTORY/manifest.json. Throws Failure (ExitMismatch).
+Manifest readManifest(const std::filesystem::path &directory);
+
+} // namespace cleave::rt
+
+#endif
