@@ -7,7 +7,8 @@ target_compile_options(cleave_options INTERFACE -Wall -Wextra -Wno-unused-parame
 # Compiler-side code: MLIR and LLVM as shared libraries only.
 add_library(cleave_mlir INTERFACE)
 target_include_directories(cleave_mlir SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
-target_compile_options(cleave_mlir INTERFACE -fno-exceptions)
+target_compile_options(cleave_mlir INTERFACE
+  $<IF:$<BOOL:$<TARGET_PROPERTY:CLEAVE_EXCEPTIONS>>,-fexceptions,-fno-exceptions>)
 target_link_libraries(cleave_mlir INTERFACE cleave_options MLIR LLVM)
 
 # cleave_add_room(NAME SOURCES... [LINK libs...] [EXCEPTIONS]): a static library
@@ -25,9 +26,7 @@ function(cleave_add_room name)
   endforeach()
   add_library(${name} STATIC ${sources})
   target_link_libraries(${name} PUBLIC cleave_mlir ${ARG_LINK})
-  if(ARG_EXCEPTIONS)
-    target_compile_options(${name} PRIVATE -fexceptions)
-  endif()
+  set_target_properties(${name} PROPERTIES CLEAVE_EXCEPTIONS ${ARG_EXCEPTIONS})
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
