@@ -1,0 +1,41 @@
+//===- Options.h - what the user may fix of a plan ------------------------===//
+
+#ifndef CLEAVE_PASSES_PLAN_OPTIONS_H
+#define CLEAVE_PASSES_PLAN_OPTIONS_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cleave::plan {
+
+/// What the search minimises.
+enum class Objective {
+  /// Time, with a price on each byte of weights that a rank holds: an axis that
+  /// was asked for by number is there to divide the weights, so a small loss of
+  /// time is accepted for it. The price is ten reads of the byte from memory.
+  Balanced,
+  /// Time; weights decide between equals.
+  Time,
+  /// Bytes of weights; time decides between equals.
+  Memory,
+};
+
+struct PlanOptions {
+  int64_t dp = 1; ///< ranks that share the batch
+  int64_t tp = 1; ///< ranks that share tensors
+  int64_t pp = 1; ///< pipeline stages
+  /// Ranks that will run; 0: as many as the plan needs.
+  int64_t ranks = 0;
+  /// "GLOB=-,tp": per dim an axis, axes joined by +, or -; "tp:64" sets the block.
+  std::vector<std::string> shards;
+  /// "NODE-GLOB=K": nodes of that name are in stage K.
+  std::vector<std::string> stages;
+  /// plan.json to replay; what it leaves out is found by the search.
+  std::string planFile;
+  Objective objective = Objective::Balanced;
+};
+
+} // namespace cleave::plan
+
+#endif

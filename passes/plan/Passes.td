@@ -1,0 +1,48 @@
+//===- Passes.td - the planner ----------------------------------------------===//
+#ifndef CLEAVE_PASSES_PLAN_PASSES
+#define CLEAVE_PASSES_PLAN_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def PlanPass : Pass<"cleave-plan", "::mlir::ModuleOp"> {
+  let summary = "decides stages and shardings and writes them as attributes";
+  let description = [{
+    Rewrites nothing. What options leave open is found by cost, axis by axis (dp,
+    then tp); see AxisSearch.h.
+
+    With `tp=2`:
+
+    ```mlir
+    cleave.param @w : tensor<64x256xf32> = #cleave.weights<"m.onnx", 0, 65536>
+    func.func @main(%x: tensor<8x64xf32> {cleave.name = "x"}) -> (tensor<8x256xf32> {cleave.name = "y"}) {
+      %w = cleave.load @w : tensor<64x256xf32>
+      %y = cleave.dot %x, %w {...} : (tensor<8x64xf32>, tensor<64x256xf32>) -> tensor<8x256xf32>
+      return %y : tensor<8x256xf32>
+    }
+    ```
+    becomes
+    ```mlir
+    cleave.mesh @stage0 = #cleave.mesh_shape<["tp"=2], ranks = [0, 1]>
+    cleave.param @w : tensor<64x256xf32> = ... sharding #cleave.sharding<@stage0, [{}, {"tp"} ]>
+    func.func @main(%x: tensor<8x64xf32> {cleave.sharding = #cleave.sharding<@stage0, [{}, {} ]>, ...})
+        -> (tensor<8x256xf32> {cleave.sharding = #cleave.sharding<@stage0, [{}, {} ]>, ...}) {
+      %w = cleave.load @w {cleave.shardings = [#cleave.sharding<@stage0, [{}, {"tp"} ]>]} : tensor<64x256xf32>
+      %y = cleave.dot %x, %w {cleave.shardings = [#cleave.sharding<@stage0, [{}, {"tp"} ]>], ...} : ...
+    ```
+  }];
+  let options = [
+    Option<"dp", "dp", "int64_t", "1", "ranks that share the batch">,
+    Option<"tp", "tp", "int64_t", "1", "ranks that share tensors">,
+    Option<"pp", "pp", "int64_t", "1", "pipeline stages">,
+    Option<"ranks", "ranks", "int64_t", "0", "ranks that will run; 0: as many as needed">,
+    Option<"shards", "shards", "std::string", "", "patterns GLOB=DIMS, separated by ;">,
+    Option<"stages", "stages", "std::string", "", "patterns NODE-GLOB=STAGE, separated by ;">,
+    Option<"planFile", "plan", "std::string", "", "plan.json to replay">,
+    Option<"cluster", "cluster", "std::string", "", "description of the machines; default: this host">,
+    Option<"objective", "objective", "std::string", "\"balanced\"", "balanced, time or memory">,
+    Option<"output", "output", "std::string", "", "where to write plan.json">,
+  ];
+  let dependentDialects = ["::cleave::CleaveDialect"];
+}
+
+#endif

@@ -1,0 +1,51 @@
+//===- PlanFile.h - plan.json ---------------------------------------------===//
+//
+// {
+//   "version": 1,
+//   "axes": {"dp": 1, "tp": 2},
+//   "stages": [{"ranks": [0, 1], "nodes": ["fc1", "act", "fc2"]}],
+//   "inputs": {"x": "-,-"}, "params": {"w": "-,tp"}, "values": {"fc2": "-,-; sum over tp"},
+//   "predictions": {...}
+// }
+//
+// Layouts have one entry per dim: axes joined by +, or -, and a block after a colon.
+// Predictions are for the reader. The rest can be edited; what is taken out is found
+// by the search when the plan is replayed.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CLEAVE_PASSES_PLAN_PLANFILE_H
+#define CLEAVE_PASSES_PLAN_PLANFILE_H
+
+#include "passes/plan/Pins.h"
+
+#include "llvm/Support/JSON.h"
+
+namespace cleave {
+
+/// The plan in force in a planned module. Deterministic.
+llvm::json::Value writePlan(mlir::ModuleOp module);
+
+namespace plan {
+
+/// A plan that was read, not yet compared with a model.
+struct PlanFile {
+  std::string path;
+  std::vector<PlanAxis> axes;
+  std::vector<std::vector<std::string>> stages; ///< node names
+  /// By tensor kind: name and layout.
+  std::vector<std::pair<std::string, std::string>> tensors[3];
+};
+
+/// Reads the file; faults are errors with its name.
+mlir::FailureOr<PlanFile> readPlanFile(mlir::MLIRContext *context, llvm::StringRef path);
+
+/// Adds its decisions as pins. Names that the model does not have, dims that do not
+/// fit, and nodes in two stages are errors.
+mlir::LogicalResult pinPlan(Pins &pins, const Graph &graph, const PlanFile &file,
+                            llvm::ArrayRef<PlanAxis> axes);
+
+} // namespace plan
+} // namespace cleave
+
+#endif
