@@ -1,0 +1,85 @@
+//===- Buffers.cpp - read where the values of a rank program live ---------===//
+//
+// The memory phase wrote it down; here it is only read and checked.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/Buffers.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace cleave;
+using namespace mlir;
+
+static BufferAttr findBuffer(Value value) {
+  if (auto result = dyn_cast<OpResult>(value)) {
+    auto buffers =
+        result.getOwner()->getAttrOfType<ArrayAttr>("cleave.buffers");
+    unsigned number = result.getResultNumber();
+    if (!buffers || number >= buffers.size())
+      return {};
+    return dyn_cast<BufferAttr>(buffers[number]);
+  }
+  auto argument = cast<BlockArgument>(value);
+  auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  if (!function)
+    return {};
+  return function.getArgAttrOfType<BufferAttr>(argument.getArgNumber(),
+                                               "cleave.buffer");
+}
+
+FailureOr<BufferAttr> cleave::getBuffer(Value value) {
+  BufferAttr buffer = findBuffer(value);
+  if (!buffer)
+    return emitError(value.getLoc())
+           << "this value has no buffer; expected one from the memory phase";
+  auto rank =
+      static_cast<size_t>(cast<RankedTensorType>(value.getType()).getRank());
+  if (buffer.getStrides().size() != rank)
+    return emitError(value.getLoc())
+           << "buffer has " << buffer.getStrides().size()
+           << " strides; expected one per dim of " << value.getType();
+  return buffer;
+}
+
+FailureOr<SmallVector<BufferAttr>> cleave::getBuffers(ValueRange values) {
+  SmallVector<BufferAttr> buffers;
+  for (Value value : values) {
+    FailureOr<BufferAttr> buffer = getBuffer(value);
+    if (failed(buffer))
+      return failure();
+    buffers.push_back(*buffer);
+  }
+  return buffers;
+}
+
+SmallVector<int64_t> cleave::getDenseStrides(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> strides(shape.size());
+  int64_t stride = 1;
+  for (int64_t i = shape.size() - 1; i >= 0; --i) {
+    strides[i] = stride;
+    stride *= shape[i];
+  }
+  return strides;
+}
+
+bool cleave::isDense(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
+  SmallVector<int64_t> dense = getDenseStrides(shape);
+  for (auto [size, stride, expected] : llvm::zip_equal(shape, strides, dense))
+    if (size != 1 && stride != expected)
+      return false;
+  return true;
+}
+
+FailureOr<BufferAttr> cleave::getDenseBuffer(Operation *user, Value value) {
+  FailureOr<BufferAttr> buffer = getBuffer(value);
+  if (failed(buffer))
+    return failure();
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
+  if (isDense(shape, buffer->getStrides()))
+    return buffer;
+  InFlightDiagnostic diag = user->emitOpError()
+                            << "needs a dense buffer, found " << *buffer;
+  diag.attachNote(value.getLoc()) << "for this value of " << value.getType();
+  return diag;
+}

@@ -1,0 +1,169 @@
+//===- Codegen.cpp - from rank programs to the folder OUT -----------------===//
+//
+// Compiles one program per stage, then writes OUT from the inside out:
+// programs, executables, libraries, weights, and the manifest as the last file.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/Codegen.h"
+
+#include "codegen/RankModule.h"
+#include "codegen/cpu/HostStep.h"
+#include "codegen/cpu/kernels/Kernels.h"
+#include "codegen/output/Emit.h"
+#include "codegen/output/Link.h"
+#include "codegen/output/Manifest.h"
+#include "codegen/output/Weights.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "runtime/Format.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+using namespace cleave;
+using namespace mlir;
+
+void cleave::registerCodegenDialects(DialectRegistry &registry) {
+  registry.insert<LLVM::LLVMDialect>();
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+}
+
+namespace {
+/// Writes the folder OUT.
+class OutWriter {
+public:
+  OutWriter(const RankModule &ranks, const EmitOptions &options,
+            OutFolder &folder)
+      : ranks(ranks), options(options),
+        folder(folder), resources{options.resources} {}
+  LogicalResult write();
+
+private:
+  LogicalResult readBuild();
+  LogicalResult writeProgram(const Program &program);
+  LogicalResult writeExecutables();
+  LogicalResult writeLibraries();
+  void progress(const Twine &text) {
+    if (options.progress)
+      options.progress(text.str());
+  }
+
+  const RankModule &ranks;
+  const EmitOptions &options;
+  OutFolder &folder;
+  Resources resources;
+  ManifestInfo info;
+};
+} // namespace
+
+/// The build's identity is that of the runtime that programs are linked to.
+LogicalResult OutWriter::readBuild() {
+  std::string file =
+      resources.getPath(std::string(format::LibDir) + "/" + format::RuntimeLib);
+  auto buffer = llvm::MemoryBuffer::getFile(file);
+  if (!buffer)
+    return folder.emitError()
+           << "cannot read '" << file << "': " << buffer.getError().message();
+  info.build = getDigest((*buffer)->getBuffer());
+  info.plan = getDigest(options.plan);
+  info.model = options.model;
+  return success();
+}
+
+LogicalResult OutWriter::writeProgram(const Program &program) {
+  progress("compiling program " + program.name);
+  FailureOr<ProgramCode> code = buildProgram(ranks, program);
+  if (failed(code))
+    return failure();
+  std::string identity = identify(*code, options, info.build);
+  addProgramSymbol(*code, program.name, identity);
+  SmallVector<char, 0> object;
+  if (failed(emitObject(*code->module, options.cpu, object)))
+    return failure();
+  std::string file =
+      std::string(format::ProgramDir) + "/" + program.name + ".so";
+  FailureOr<TemporaryFile> objectFile = writeTemporary(folder, object);
+  if (failed(objectFile) ||
+      failed(linkProgram(resources, folder, objectFile->path, file)))
+    return failure();
+  info.programs.push_back({file, identity, code->arenaBytes});
+  return success();
+}
+
+/// Ranks of one program are one executable under several names.
+LogicalResult OutWriter::writeExecutables() {
+  SmallVector<std::string> byProgram(ranks.programs.size());
+  for (auto [rank, place] : llvm::enumerate(ranks.ranks)) {
+    std::string name = format::RankPrefix + std::to_string(rank);
+    std::string &first = byProgram[place.program];
+    LogicalResult made = first.empty()
+                             ? linkRank(resources, folder,
+                                        info.programs[place.program].file, name)
+                             : folder.copy(folder.getPath(first), name);
+    if (failed(made))
+      return failure();
+    if (first.empty())
+      first = name;
+  }
+  return success();
+}
+
+LogicalResult OutWriter::writeLibraries() {
+  if (failed(folder.addFolder(format::LibDir)) ||
+      failed(
+          folder.copy(resources.getPath(format::Launcher), format::Launcher)))
+    return failure();
+  std::error_code error;
+  std::string source = resources.getPath(format::LibDir);
+  for (llvm::sys::fs::directory_iterator file(source, error), end;
+       file != end && !error; file.increment(error)) {
+    StringRef name = llvm::sys::path::filename(file->path());
+    if (failed(folder.copy(file->path(),
+                           (Twine(format::LibDir) + "/" + name).str())))
+      return failure();
+  }
+  if (error)
+    return folder.emitError()
+           << "cannot list '" << source << "': " << error.message();
+  return success();
+}
+
+LogicalResult OutWriter::write() {
+  if (failed(readBuild()) || failed(folder.addFolder(format::ProgramDir)))
+    return failure();
+  for (const Program &program : ranks.programs)
+    if (failed(writeProgram(program)))
+      return failure();
+  progress("linking");
+  if (failed(writeExecutables()) || failed(writeLibraries()) ||
+      failed(folder.write(format::PlanFile, options.plan)))
+    return failure();
+  FailureOr<RankWeights> weights =
+      writeWeights(ranks, folder, [&](StringRef text) { progress(text); });
+  if (failed(weights))
+    return failure();
+  info.weights = *weights;
+  FailureOr<std::string> manifest =
+      printManifest(ranks, info, folder.getFiles());
+  if (failed(manifest) || failed(folder.write(format::ManifestFile, *manifest)))
+    return failure();
+  return folder.commit();
+}
+
+LogicalResult cleave::emitProgram(ModuleOp module, const EmitOptions &options) {
+  FailureOr<RankModule> ranks = readRankModule(module);
+  if (failed(ranks))
+    return failure();
+  if (options.kind == EmitKind::Llvm)
+    return emitLlvm(*ranks, options);
+  if (options.kind == EmitKind::Object)
+    return emitObjects(*ranks, options);
+  FailureOr<std::unique_ptr<OutFolder>> folder =
+      OutFolder::create(module.getContext(), options.output);
+  if (failed(folder))
+    return failure();
+  return OutWriter(*ranks, options, **folder).write();
+}

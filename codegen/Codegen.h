@@ -1,0 +1,56 @@
+//===- Codegen.h - from rank programs to the folder OUT -------------------===//
+//
+// The module holds one function per pipeline stage, as the memory phase leaves
+// it: every value has a buffer, every collective is explicit. Each stage
+// function becomes one program (kernels and a step function that calls them in
+// order), each rank one executable that is linked to the program of its stage.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CLEAVE_CODEGEN_CODEGEN_H
+#define CLEAVE_CODEGEN_CODEGEN_H
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <functional>
+#include <string>
+
+namespace cleave {
+
+enum class EmitKind {
+  Out,    ///< the folder OUT with executables, libraries and weights
+  Llvm,   ///< LLVM IR of all programs, as text in one file
+  Object, ///< a folder with one object file per program
+};
+
+struct EmitOptions {
+  /// Where to write: a folder (Out, Object) or a file, "-" for standard output.
+  std::string output;
+  EmitKind kind = EmitKind::Out;
+  /// Name of the model, for the manifest.
+  std::string model;
+  /// plan.json as text.
+  std::string plan;
+  /// An LLVM CPU name; "native" is the one of this machine.
+  std::string cpu = "native";
+  /// The folder with what rank programs are linked to: libcleave_rt.so,
+  /// libcleave_mpi.so, the C start-up objects, the rank main object, the
+  /// launcher.
+  std::string resources;
+  /// Called when a long step begins; may be empty.
+  std::function<void(llvm::StringRef)> progress;
+};
+
+/// Loads what the translation to LLVM IR needs. Call it before passes run.
+void registerCodegenDialects(mlir::DialectRegistry &registry);
+
+/// Writes what `options` asks for. OUT appears complete or not at all; an older
+/// OUT of Cleave is replaced, anything else of that name is refused.
+/// The module attributes `cleave.inputs` and `cleave.outputs` give the user's
+/// view: arrays of {name = "..", type = tensor<..>}, whole tensors in order.
+[[nodiscard]] mlir::LogicalResult emitProgram(mlir::ModuleOp module,
+                                              const EmitOptions &options);
+
+} // namespace cleave
+
+#endif

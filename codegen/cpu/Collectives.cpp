@@ -1,0 +1,211 @@
+//===- Collectives.cpp - calls of collectives, sends and receives ---------===//
+//
+// A collective becomes one call with the index of its group; a tensor is seen
+// as [outer, dim, inner] (runtime/Abi.h). Operands and results are dense.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/Collectives.h"
+
+#include "codegen/Buffers.h"
+#include "codegen/Dtypes.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include <numeric>
+
+using namespace cleave;
+using namespace mlir;
+
+std::string cleave::getNodeName(Location loc) {
+  if (auto name = dyn_cast<NameLoc>(loc))
+    return name.getName().str();
+  if (auto fused = dyn_cast<FusedLoc>(loc))
+    return getNodeName(fused.getLocations().front());
+  if (auto call = dyn_cast<CallSiteLoc>(loc))
+    return getNodeName(call.getCallee());
+  if (auto file = dyn_cast<FileLineColLoc>(loc))
+    return (file.getFilename().getValue() + ":" + Twine(file.getLine())).str();
+  return "?";
+}
+
+bool cleave::isCollective(Operation *op) {
+  return isa<AllReduceOp, AllGatherOp, ReduceScatterOp, AllToAllOp, SendOp,
+             RecvOp>(op);
+}
+
+static int64_t product(ArrayRef<int64_t> sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t{1},
+                         std::multiplies<>());
+}
+
+static RankedTensorType getType(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+namespace {
+/// Emits one collective.
+class Emitter {
+public:
+  Emitter(StepBuilder &step, const RankModule &ranks, Operation *op,
+          int64_t workspace)
+      : step(step), ranks(ranks), op(op), workspace(workspace) {}
+
+  LogicalResult emit(AllReduceOp op);
+  LogicalResult emit(AllGatherOp op);
+  LogicalResult emit(ReduceScatterOp op);
+  LogicalResult emit(AllToAllOp op);
+  LogicalResult emit(SendOp op);
+  LogicalResult emit(RecvOp op);
+
+private:
+  /// Reads dense buffers and the element type of the operand and result.
+  LogicalResult prepare(Value in, Value out);
+  template <typename Op> Value group(Op op) {
+    MeshOp mesh =
+        SymbolTable::lookupNearestSymbolFrom<MeshOp>(op, op.getMeshAttr());
+    return step.i32(ranks.getGroup(mesh.getMesh(), op.getAxes()));
+  }
+  Value name() { return step.text(getNodeName(op->getLoc())); }
+  /// `whole` must have `parts` times the items of `part` in dim.
+  LogicalResult verifyParts(RankedTensorType part, RankedTensorType whole,
+                            int64_t dim, int64_t parts);
+
+  StepBuilder &step;
+  const RankModule &ranks;
+  Operation *op;
+  int64_t workspace;
+  Value in, out, dtype;
+};
+} // namespace
+
+static int64_t getGroupSize(MeshAttr mesh, ArrayAttr axes) {
+  int64_t size = 1;
+  for (auto axis : axes.getAsRange<StringAttr>())
+    size *= mesh.getAxisSize(axis.getValue());
+  return size;
+}
+
+template <typename Op> static int64_t getGroupSize(Op op) {
+  MeshOp mesh =
+      SymbolTable::lookupNearestSymbolFrom<MeshOp>(op, op.getMeshAttr());
+  return getGroupSize(mesh.getMesh(), op.getAxes());
+}
+
+LogicalResult Emitter::prepare(Value input, Value output) {
+  Value any = input ? input : output;
+  FailureOr<CleaveDtype> number = getDtype(op, getType(any).getElementType());
+  if (failed(number))
+    return failure();
+  dtype = step.i32(*number);
+  for (auto [value, address] :
+       {std::pair(input, &in), std::pair(output, &out)}) {
+    if (!value)
+      continue;
+    FailureOr<BufferAttr> buffer = getDenseBuffer(op, value);
+    if (failed(buffer))
+      return failure();
+    *address = step.address(*buffer);
+  }
+  return success();
+}
+
+LogicalResult Emitter::verifyParts(RankedTensorType part,
+                                   RankedTensorType whole, int64_t dim,
+                                   int64_t parts) {
+  SmallVector<int64_t> expected(part.getShape());
+  expected[dim] *= parts;
+  if (whole.getShape() == ArrayRef(expected))
+    return success();
+  return op->emitOpError() << "joins " << parts << " parts of " << part
+                           << " to " << whole << "; expected "
+                           << part.clone(expected);
+}
+
+LogicalResult Emitter::emit(AllReduceOp reduce) {
+  if (failed(prepare(reduce.getX(), reduce.getResult())))
+    return failure();
+  step.call("cleaveAllReduce",
+            {group(reduce), in, out,
+             step.i64(getType(reduce.getX()).getNumElements()), dtype,
+             step.i32(static_cast<int32_t>(reduce.getKind())), name()});
+  return success();
+}
+
+LogicalResult Emitter::emit(AllGatherOp gather) {
+  RankedTensorType part = getType(gather.getX());
+  int64_t dim = gather.getDim();
+  if (failed(verifyParts(part, getType(gather.getResult()), dim,
+                         getGroupSize(gather))) ||
+      failed(prepare(gather.getX(), gather.getResult())))
+    return failure();
+  step.call("cleaveAllGather",
+            {group(gather), in, out,
+             step.i64(product(part.getShape().take_front(dim))),
+             step.i64(product(part.getShape().drop_front(dim))), dtype,
+             step.arena(workspace), name()});
+  return success();
+}
+
+LogicalResult Emitter::emit(ReduceScatterOp scatter) {
+  RankedTensorType part = getType(scatter.getResult());
+  int64_t dim = scatter.getDim();
+  if (failed(verifyParts(part, getType(scatter.getX()), dim,
+                         getGroupSize(scatter))) ||
+      failed(prepare(scatter.getX(), scatter.getResult())))
+    return failure();
+  step.call("cleaveReduceScatter",
+            {group(scatter), in, out,
+             step.i64(product(part.getShape().take_front(dim))),
+             step.i64(product(part.getShape().drop_front(dim))), dtype,
+             step.i32(static_cast<int32_t>(scatter.getKind())),
+             step.arena(workspace), name()});
+  return success();
+}
+
+LogicalResult Emitter::emit(AllToAllOp exchange) {
+  RankedTensorType type = getType(exchange.getX());
+  int64_t parts = getGroupSize(exchange);
+  if (type.getRank() == 0 || type.getShape().front() != parts)
+    return exchange.emitOpError() << "exchanges " << type << " in a group of "
+                                  << parts << "; expected one part a rank";
+  if (failed(prepare(exchange.getX(), exchange.getResult())))
+    return failure();
+  step.call("cleaveAllToAll",
+            {group(exchange), in, out,
+             step.i64(product(type.getShape().drop_front())), dtype, name()});
+  return success();
+}
+
+LogicalResult Emitter::emit(SendOp send) {
+  if (failed(prepare(send.getX(), {})))
+    return failure();
+  step.call("cleaveSend", {step.i32(ranks.getRoute(send.getPairs())), in,
+                           step.i64(getType(send.getX()).getNumElements()),
+                           dtype, step.i32(send.getTag()), name()});
+  return success();
+}
+
+LogicalResult Emitter::emit(RecvOp recv) {
+  if (failed(prepare({}, recv.getResult())))
+    return failure();
+  step.call("cleaveRecv", {step.i32(ranks.getRoute(recv.getPairs())), out,
+                           step.i64(getType(recv.getResult()).getNumElements()),
+                           dtype, step.i32(recv.getTag()), name()});
+  return success();
+}
+
+int64_t cleave::getWorkspaceBytes(const RankModule &ranks, Operation *op) {
+  if (auto gather = dyn_cast<AllGatherOp>(op))
+    return getByteSize(gather.getResult().getType());
+  if (auto scatter = dyn_cast<ReduceScatterOp>(op))
+    return getByteSize(scatter.getX().getType());
+  return 0;
+}
+
+LogicalResult cleave::emitCollective(StepBuilder &step, const RankModule &ranks,
+                                     Operation *op, int64_t workspace) {
+  Emitter emitter(step, ranks, op, workspace);
+  return TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<AllReduceOp, AllGatherOp, ReduceScatterOp, AllToAllOp, SendOp,
+            RecvOp>([&](auto collective) { return emitter.emit(collective); });
+}

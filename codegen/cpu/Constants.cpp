@@ -1,0 +1,53 @@
+//===- Constants.cpp - constants of a program as bytes --------------------===//
+//
+// Constants are few and small (large tensors are params), so that they are
+// looked up in the stage function each time.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/Constants.h"
+
+#include "codegen/Buffers.h"
+
+using namespace cleave;
+using namespace mlir;
+
+FailureOr<std::string> cleave::getElementBytes(Operation *user,
+                                               ElementsAttr value) {
+  auto dense = dyn_cast<DenseElementsAttr>(value);
+  if (!dense)
+    return user->emitError()
+           << "a constant of this form has no bytes: " << value.getShapedType();
+  std::string bytes;
+  if (value.getElementType().isInteger(1)) {
+    for (bool element : dense.getValues<bool>())
+      bytes.push_back(element);
+    return bytes;
+  }
+  ArrayRef<char> raw = dense.getRawData();
+  int64_t copies = dense.isSplat() ? dense.getNumElements() : 1;
+  for (int64_t i = 0; i < copies; ++i)
+    bytes.append(raw.begin(), raw.end());
+  return bytes;
+}
+
+FailureOr<std::string> cleave::getConstantBytes(func::FuncOp stage,
+                                                BufferAttr buffer) {
+  for (auto constant : stage.getOps<ConstantOp>()) {
+    FailureOr<BufferAttr> own = getBuffer(constant.getResult());
+    if (failed(own))
+      return failure();
+    if (own->getSpace() != BufferSpace::Constant ||
+        own->getIndex() != buffer.getIndex())
+      continue;
+    // A splat whose strides are all 0 is one element.
+    auto value = constant.getValue();
+    if (auto splat = dyn_cast<SplatElementsAttr>(value))
+      if (llvm::all_of(own->getStrides(), [](int64_t s) { return s == 0; }))
+        value = splat.resizeSplat(
+            RankedTensorType::get({}, value.getElementType()));
+    return getElementBytes(constant, value);
+  }
+  return stage.emitError() << "no constant of '" << stage.getSymName()
+                           << "' is in " << buffer;
+}

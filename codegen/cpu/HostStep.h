@@ -1,0 +1,32 @@
+//===- HostStep.h - the program of one stage, as an LLVM dialect module ---===//
+
+#ifndef CLEAVE_CODEGEN_CPU_HOSTSTEP_H
+#define CLEAVE_CODEGEN_CPU_HOSTSTEP_H
+
+#include "codegen/RankModule.h"
+
+namespace cleave {
+
+/// Kernels and step function of one stage, and the two figures of
+/// CleaveProgram.
+struct ProgramCode {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  int64_t arenaBytes = 0;
+  int32_t slotCount = 0;
+};
+
+/// Name of the step function in the module.
+inline constexpr const char *StepFunction = "step";
+
+/// Generates the code of a program. Kernels with equal bodies and strides are
+/// generated once.
+mlir::FailureOr<ProgramCode> buildProgram(const RankModule &ranks,
+                                          const Program &program);
+
+/// Adds the constant `cleave_program` (runtime/Abi.h) to a program's module.
+void addProgramSymbol(const ProgramCode &code, llvm::StringRef name,
+                      llvm::StringRef identity);
+
+} // namespace cleave
+
+#endif

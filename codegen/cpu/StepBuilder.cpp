@@ -1,0 +1,204 @@
+//===- StepBuilder.cpp - write the body of a step function ----------------===//
+//
+// The entry block has a prologue, which loads base addresses and makes stack
+// slots, so that these dominate all uses. The slots are as large as their
+// largest use needs.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/StepBuilder.h"
+
+using namespace cleave;
+using namespace mlir;
+
+StepBuilder::StepBuilder(ModuleOp target, StringRef name)
+    : target(target), loc(target.getLoc()),
+      b(OpBuilder::atBlockEnd(target.getBody())),
+      pointer(LLVM::LLVMPointerType::get(target.getContext())) {
+  auto type = LLVM::LLVMFunctionType::get(
+      LLVM::LLVMVoidType::get(b.getContext()), {pointer, pointer});
+  function =
+      b.create<LLVM::LLVMFuncOp>(loc, name, type, LLVM::Linkage::Internal);
+  Block *entry = function.addEntryBlock(b);
+  // The slots' sizes are set when they are used.
+  b.setInsertionPointToStart(entry);
+  Value one = i64(1);
+  pointerArray = b.create<LLVM::AllocaOp>(loc, pointer, pointer, one, 8);
+  errorCell = b.create<LLVM::AllocaOp>(loc, pointer, b.getI64Type(), one, 8);
+  prologueEnd = errorCell;
+  b.setInsertionPointToEnd(entry);
+}
+
+Value StepBuilder::i32(int32_t value) {
+  return b.create<LLVM::ConstantOp>(loc, b.getI32IntegerAttr(value));
+}
+
+Value StepBuilder::i64(int64_t value) {
+  return b.create<LLVM::ConstantOp>(loc, b.getI64IntegerAttr(value));
+}
+
+Value StepBuilder::null() { return b.create<LLVM::ZeroOp>(loc, pointer); }
+
+//===-- Globals
+//-------------------------------------------------------------===//
+
+Value StepBuilder::global(StringRef prefix, StringRef bytes,
+                          int64_t alignment) {
+  std::string &name = globals[(prefix + bytes).str()];
+  if (name.empty()) {
+    name = (prefix + Twine(globals.size())).str();
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(target.getBody());
+    auto type = LLVM::LLVMArrayType::get(b.getI8Type(), bytes.size());
+    b.create<LLVM::GlobalOp>(target.getLoc(), type, /*isConstant=*/true,
+                             LLVM::Linkage::Internal, name,
+                             b.getStringAttr(bytes), alignment);
+  }
+  return symbol(name);
+}
+
+Value StepBuilder::text(StringRef text) {
+  return global("text", StringRef((text + Twine('\0')).str()), 1);
+}
+
+Value StepBuilder::constant(StringRef bytes) {
+  return global("constant", bytes, 64);
+}
+
+Value StepBuilder::symbol(StringRef name) {
+  return b.create<LLVM::AddressOfOp>(loc, pointer, name);
+}
+
+//===-- Addresses
+//-----------------------------------------------------------===//
+
+Value StepBuilder::inPrologue(llvm::function_ref<Value()> build) {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(prologueEnd);
+  return build();
+}
+
+/// Field of CleaveStep that leads to a space.
+static int32_t getStepField(BufferSpace space) {
+  switch (space) {
+  case BufferSpace::Arena:
+    return 0;
+  case BufferSpace::Input:
+    return 1;
+  case BufferSpace::Output:
+    return 2;
+  case BufferSpace::State:
+    return 3;
+  case BufferSpace::Coords:
+  case BufferSpace::Constant:
+    return 4;
+  }
+  llvm_unreachable("all spaces are listed");
+}
+
+/// Spaces whose field is a table of pointers, one per index.
+static bool isTable(BufferSpace space) {
+  return space == BufferSpace::Input || space == BufferSpace::Output ||
+         space == BufferSpace::State;
+}
+
+Value StepBuilder::base(BufferSpace space, int64_t index) {
+  if (!isTable(space))
+    index = 0;
+  Value &value = bases[{static_cast<int64_t>(space), index}];
+  if (value)
+    return value;
+  return value = inPrologue([&] {
+           Value field = load(pointer, offset(function.getArgument(1),
+                                              8 * getStepField(space)));
+           return isTable(space) ? load(pointer, offset(field, 8 * index))
+                                 : field;
+         });
+}
+
+Value StepBuilder::offset(Value address, int64_t bytes) {
+  if (bytes == 0)
+    return address;
+  return b.create<LLVM::GEPOp>(loc, pointer, b.getI8Type(), address,
+                               ArrayRef<LLVM::GEPArg>{i64(bytes)},
+                               /*inbounds=*/true);
+}
+
+Value StepBuilder::address(BufferAttr buffer, int64_t bytes) {
+  bytes += buffer.getOffset();
+  // The coordinates are an array of i64.
+  if (buffer.getSpace() == BufferSpace::Coords)
+    bytes += 8 * buffer.getIndex();
+  return offset(base(buffer.getSpace(), buffer.getIndex()), bytes);
+}
+
+Value StepBuilder::arena(int64_t bytes) {
+  return offset(base(BufferSpace::Arena, 0), bytes);
+}
+
+Value StepBuilder::array(ValueRange pointers) {
+  int64_t needed = std::max<int64_t>(pointers.size(), 1);
+  auto size = pointerArray.getArraySize().getDefiningOp<LLVM::ConstantOp>();
+  if (cast<IntegerAttr>(size.getValue()).getInt() < needed)
+    pointerArray.getArraySizeMutable().assign(inPrologue([&] {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPoint(pointerArray);
+      return i64(needed);
+    }));
+  for (auto [i, value] : llvm::enumerate(pointers))
+    store(value, offset(pointerArray, 8 * i));
+  return pointerArray;
+}
+
+Value StepBuilder::cell() {
+  store(i64(0), errorCell);
+  return errorCell;
+}
+
+//===-- Instructions
+//--------------------------------------------------------===//
+
+Value StepBuilder::load(Type type, Value address) {
+  return b.create<LLVM::LoadOp>(loc, type, address);
+}
+
+void StepBuilder::store(Value value, Value address) {
+  b.create<LLVM::StoreOp>(loc, value, address);
+}
+
+Value StepBuilder::multiplyAdd(Value value, int64_t factor, Value other) {
+  Value product = b.create<LLVM::MulOp>(loc, value, i64(factor));
+  return b.create<LLVM::AddOp>(loc, product, other);
+}
+
+void StepBuilder::call(StringRef name, ValueRange arguments) {
+  SmallVector<Value> all{context()};
+  llvm::append_range(all, arguments);
+  auto callee = target.lookupSymbol<LLVM::LLVMFuncOp>(name);
+  if (!callee) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(target.getBody());
+    auto type = LLVM::LLVMFunctionType::get(
+        LLVM::LLVMVoidType::get(b.getContext()),
+        llvm::to_vector(ValueRange(all).getTypes()));
+    callee = b.create<LLVM::LLVMFuncOp>(target.getLoc(), name, type);
+  }
+  b.create<LLVM::CallOp>(loc, callee, all);
+}
+
+void StepBuilder::ifNotZero(Value cell, llvm::function_ref<void()> body) {
+  Value value = load(b.getI64Type(), cell);
+  Value isSet =
+      b.create<LLVM::ICmpOp>(loc, LLVM::ICmpPredicate::ne, value, i64(0));
+  Block *from = b.getInsertionBlock();
+  Block *then = b.createBlock(&function.getBody(), function.getBody().end());
+  Block *after = b.createBlock(&function.getBody(), function.getBody().end());
+  b.setInsertionPointToEnd(from);
+  b.create<LLVM::CondBrOp>(loc, isSet, then, after);
+  b.setInsertionPointToEnd(then);
+  body();
+  b.create<LLVM::BrOp>(loc, after);
+  b.setInsertionPointToEnd(after);
+}
+
+void StepBuilder::finish() { b.create<LLVM::ReturnOp>(loc, ValueRange()); }

@@ -1,0 +1,196 @@
+//===- Manifest.cpp - manifest.json of OUT --------------------------------===//
+//
+// One function per kind of entry; the layout is that of runtime/Format.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/output/Manifest.h"
+
+#include "codegen/Dtypes.h"
+#include "runtime/Format.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+
+using namespace cleave;
+using namespace mlir;
+using llvm::json::Array;
+using llvm::json::Object;
+
+/// {"name", "dtype", "shape"}.
+static FailureOr<Object> printTensor(Operation *user, StringRef name,
+                                     RankedTensorType type) {
+  FailureOr<CleaveDtype> dtype = getDtype(user, type.getElementType());
+  if (failed(dtype))
+    return failure();
+  return Object{{"name", name},
+                {"dtype", getManifestName(*dtype)},
+                {"shape", Array(type.getShape())}};
+}
+
+static FailureOr<Array> printUserTensors(const RankModule &ranks,
+                                         ArrayRef<UserTensor> tensors) {
+  Array list;
+  for (const UserTensor &tensor : tensors) {
+    FailureOr<Object> entry =
+        printTensor(ranks.programs.front().function, tensor.name, tensor.type);
+    if (failed(entry))
+      return failure();
+    list.push_back(std::move(*entry));
+  }
+  return list;
+}
+
+/// Index of an axis in the manifest's table.
+static int64_t getAxis(const Program &program, StringRef name) {
+  return program.axes[program.mesh.getAxisPosition(name)];
+}
+
+static Object printPort(const Program &program, const ProgramTensor &tensor,
+                        RankedTensorType whole) {
+  Array split;
+  for (int64_t dim = 0; dim < whole.getRank(); ++dim) {
+    Array axes;
+    if (tensor.sharding)
+      for (StringAttr axis : tensor.sharding.getDims()[dim].getAxes())
+        axes.push_back(getAxis(program, axis.getValue()));
+    split.push_back(Object{{"axes", std::move(axes)},
+                           {"chunk", tensor.localType.getDimSize(dim)}});
+  }
+  return Object{{"index", tensor.index},
+                {"shape", Array(tensor.localType.getShape())},
+                {"split", std::move(split)}};
+}
+
+static Array printPorts(const Program &program, ArrayRef<ProgramTensor> ports,
+                        ArrayRef<UserTensor> tensors) {
+  Array list;
+  for (const ProgramTensor &port : ports)
+    list.push_back(printPort(program, port, tensors[port.index].type));
+  return list;
+}
+
+static FailureOr<Object> printProgram(const RankModule &ranks,
+                                      const Program &program,
+                                      const ProgramFigures &figures) {
+  Array states;
+  for (const ProgramState &state : program.states) {
+    ParamOp param = state.param;
+    FailureOr<Object> entry =
+        printTensor(param, param.getSymName(), state.localType);
+    if (failed(entry))
+      return failure();
+    (*entry)["mutable"] = state.isMutable;
+    states.push_back(std::move(*entry));
+  }
+  return Object{
+      {"name", program.name},
+      {"file", figures.file},
+      {"identity", figures.identity},
+      {"inputs", printPorts(program, program.inputs, ranks.inputs)},
+      {"outputs", printPorts(program, program.outputs, ranks.outputs)},
+      {"state", std::move(states)}};
+}
+
+/// The first rank of the stage that makes an output.
+static int64_t getOwner(const RankModule &ranks, int64_t output) {
+  for (const Program &program : ranks.programs)
+    for (const ProgramTensor &tensor : program.outputs)
+      if (tensor.index == output)
+        return program.mesh.getRanks().front();
+  return -1;
+}
+
+static LogicalResult addOwners(const RankModule &ranks, Array &outputs) {
+  for (auto [i, entry] : llvm::enumerate(outputs)) {
+    int64_t owner = getOwner(ranks, i);
+    func::FuncOp first = ranks.programs.front().function;
+    if (owner < 0)
+      return first.emitError()
+             << "no stage makes the output '" << ranks.outputs[i].name << "'";
+    (*entry.getAsObject())["owner"] = owner;
+  }
+  return success();
+}
+
+static Array printRanks(const RankModule &ranks, const ManifestInfo &info) {
+  Array list;
+  for (auto [place, weights] : llvm::zip_equal(ranks.ranks, info.weights)) {
+    Object entry{{"program", place.program}, {"coords", Array(place.coords)}};
+    if (!weights.empty())
+      entry["weights"] = weights;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+static Array printGroups(const RankModule &ranks) {
+  Array groups;
+  for (const Group &group : ranks.groups) {
+    Array lists;
+    for (ArrayRef<int64_t> members : group)
+      lists.push_back(Array(members));
+    groups.push_back(std::move(lists));
+  }
+  return groups;
+}
+
+static Array printRoutes(const RankModule &ranks) {
+  Array routes;
+  for (const Route &route : ranks.routes) {
+    Array pairs;
+    for (size_t i = 0; i + 1 < route.size(); i += 2)
+      pairs.push_back(Array{route[i], route[i + 1]});
+    routes.push_back(std::move(pairs));
+  }
+  return routes;
+}
+
+static Array printFiles(const std::map<std::string, OutFile> &files) {
+  Array list;
+  for (const auto &[path, file] : files) {
+    Object entry{{"path", path}, {"bytes", file.bytes}};
+    if (!file.digest.empty())
+      entry["sha256"] = file.digest;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+FailureOr<std::string>
+cleave::printManifest(const RankModule &ranks, const ManifestInfo &info,
+                      const std::map<std::string, OutFile> &files) {
+  Array axes, axisSizes, programs, arenas;
+  for (const WorldAxis &axis : ranks.axes) {
+    axes.push_back(axis.name);
+    axisSizes.push_back(axis.size);
+  }
+  for (auto [program, figures] :
+       llvm::zip_equal(ranks.programs, info.programs)) {
+    FailureOr<Object> entry = printProgram(ranks, program, figures);
+    if (failed(entry))
+      return failure();
+    programs.push_back(std::move(*entry));
+    arenas.push_back(figures.arenaBytes);
+  }
+  FailureOr<Array> inputs = printUserTensors(ranks, ranks.inputs);
+  FailureOr<Array> outputs = printUserTensors(ranks, ranks.outputs);
+  if (failed(inputs) || failed(outputs) || failed(addOwners(ranks, *outputs)))
+    return failure();
+  llvm::json::Value manifest = Object{{"format", format::Version},
+                                      {"build", info.build},
+                                      {"plan", info.plan},
+                                      {"model", info.model},
+                                      {"world", ranks.getWorld()},
+                                      {"axes", std::move(axes)},
+                                      {"axisSizes", std::move(axisSizes)},
+                                      {"programs", std::move(programs)},
+                                      {"ranks", printRanks(ranks, info)},
+                                      {"groups", printGroups(ranks)},
+                                      {"routes", printRoutes(ranks)},
+                                      {"inputs", std::move(*inputs)},
+                                      {"outputs", std::move(*outputs)},
+                                      {"files", printFiles(files)},
+                                      {"arenaBytes", std::move(arenas)}};
+  return llvm::formatv("{0:2}\n", manifest).str();
+}
