@@ -1,0 +1,28 @@
+//===- GraphImporter.h - from a checked model to @main --------------------===//
+
+#ifndef CLEAVE_FRONTEND_GRAPHIMPORTER_H
+#define CLEAVE_FRONTEND_GRAPHIMPORTER_H
+
+#include "frontend/BindDims.h"
+#include "frontend/Load.h"
+#include "frontend/OperatorTable.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace cleave {
+
+/// Tells all operators of the model that this build does not import, with their
+/// nodes, in one error.
+[[nodiscard]] mlir::LogicalResult verifySupported(mlir::MLIRContext *context,
+                                                  const LoadedModel &model,
+                                                  const OperatorTable &table);
+
+/// Fills `module` with the model's params and function. An error in one node
+/// does not hide those of nodes that do not depend on it.
+[[nodiscard]] mlir::LogicalResult importGraph(mlir::ModuleOp module,
+                                              const LoadedModel &model,
+                                              const OperatorTable &table,
+                                              const DimSizes &sizes);
+
+} // namespace cleave
+
+#endif

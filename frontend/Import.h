@@ -1,0 +1,47 @@
+//===- Import.h - from an ONNX file to a logical program ------------------===//
+//
+// The entry of this room. The result is a module with a `cleave.param` per
+// large weight (named by the user's tensor, bytes left in the file) and
+// `func.func
+// @main`, whose arguments and results carry `cleave.name`. All shapes are
+// static: symbolic dims are bound here, and shape arithmetic has folded away.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CLEAVE_FRONTEND_IMPORT_H
+#define CLEAVE_FRONTEND_IMPORT_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <map>
+#include <string>
+
+namespace cleave {
+
+/// Sizes for what the model leaves open.
+struct ImportOptions {
+  /// Symbolic dim -> size (`--bind batch=8`).
+  std::map<std::string, int64_t> bindings;
+  /// Input -> whole shape (`--shapes x:8x128`), for dims without a usable name.
+  std::map<std::string, llvm::SmallVector<int64_t>> shapes;
+};
+
+/// Parses the value of `--bind`, NAME=SIZE. On failure `error` says why.
+[[nodiscard]] mlir::LogicalResult
+parseBinding(llvm::StringRef text, ImportOptions &options, std::string &error);
+/// Parses the value of `--shapes`, INPUT:8x128 (the last colon splits; nothing
+/// after it is a scalar). On failure `error` says why.
+[[nodiscard]] mlir::LogicalResult
+parseShape(llvm::StringRef text, ImportOptions &options, std::string &error);
+
+/// Reads `path` (.onnx; .onnxtxt is ONNX's text syntax). Every failure has at
+/// least one diagnostic, located at the model file and, where there is one, the
+/// node (a NameLoc over a FileLineColLoc).
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
+importModel(mlir::MLIRContext &context, llvm::StringRef path,
+            const ImportOptions &options = {});
+
+} // namespace cleave
+
+#endif

@@ -1,0 +1,246 @@
+//===- ImportContraction.cpp - matrix products ----------------------------===//
+//
+// Products keep their operands as they are: which dims are contracted says what
+// transposes would, so that weights stay in the layout of the file.
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontend/NodeContext.h"
+#include "frontend/OperatorTable.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <algorithm>
+
+using namespace cleave;
+using namespace mlir;
+
+//===-- MatMul
+//--------------------------------------------------------------===//
+
+static ArrayRef<int64_t> getBatch(Value x) {
+  return getShape(x).drop_back(std::min<size_t>(getShape(x).size(), 2));
+}
+
+/// Drops batch dims of size 1 when all of them are: [1, 1, k, n] is [k, n].
+static Value dropUnitBatch(NodeContext &node, Value x) {
+  if (llvm::any_of(getBatch(x), [](int64_t size) { return size != 1; }))
+    return x;
+  return node.reshape(x, getShape(x).drop_front(getBatch(x).size()));
+}
+
+/// Repeats x along the batch dims that it lacks.
+static Value broadcastBatch(NodeContext &node, Value x,
+                            ArrayRef<int64_t> batch) {
+  Shape shape(batch);
+  llvm::append_range(shape, getShape(x).take_back(2));
+  return node.broadcast(x, shape);
+}
+
+/// lhs [m, k] or [k], rhs [b..., k, n]: the product has lhs's free dim first.
+static Value multiplyFlatLhs(NodeContext &node, Value lhs, Value rhs) {
+  int64_t lhsRank = getShape(lhs).size(), rhsRank = getShape(rhs).size();
+  Value result = node.dot(lhs, rhs, {}, {}, {lhsRank - 1}, {rhsRank - 2});
+  if (lhsRank == 1)
+    return result;
+  Shape perm = getIota(rhsRank); // m, b..., n
+  std::rotate(perm.begin(), perm.begin() + 1, perm.end() - 1);
+  return node.transpose(result, perm);
+}
+
+/// Both operands have batch dims.
+static Value multiplyBatched(NodeContext &node, Value lhs, Value rhs) {
+  FailureOr<Shape> batch = getCommonShape({getBatch(lhs), getBatch(rhs)});
+  if (failed(batch)) {
+    node.emitError() << "shapes conflict: batch dims of " << node.describe(0)
+                     << " and " << node.describe(1) << " do not broadcast";
+    return nullptr;
+  }
+  lhs = broadcastBatch(node, lhs, *batch);
+  rhs = broadcastBatch(node, rhs, *batch);
+  Shape dims = getIota(batch->size());
+  int64_t rank = batch->size() + 2;
+  return node.dot(lhs, rhs, dims, dims, {rank - 1}, {rank - 2});
+}
+
+/// numpy.matmul. Results keep the batch dims of size 1 of both operands.
+static Value multiply(NodeContext &node, Value lhs, Value rhs) {
+  int64_t lhsRank = getShape(lhs).size(), rhsRank = getShape(rhs).size();
+  if (rhsRank <= 2)
+    return node.dot(lhs, rhs, {}, {}, {lhsRank - 1}, {0});
+  if (lhsRank <= 2)
+    return multiplyFlatLhs(node, lhs, rhs);
+  if (getBatch(lhs) == getBatch(rhs))
+    return multiplyBatched(node, lhs, rhs);
+  Value flatRhs = dropUnitBatch(node, rhs), flatLhs = dropUnitBatch(node, lhs);
+  if (rhsRank <= lhsRank && flatRhs != rhs)
+    return node.dot(lhs, flatRhs, {}, {}, {lhsRank - 1}, {0});
+  if (lhsRank <= rhsRank && flatLhs != lhs)
+    return multiplyFlatLhs(node, flatLhs, rhs);
+  return multiplyBatched(node, lhs, rhs);
+}
+
+static LogicalResult importMatMul(NodeContext &node) {
+  Value lhs = node.getOperand(0), rhs = node.getOperand(1);
+  if (!lhs || !rhs)
+    return failure();
+  ArrayRef<int64_t> a = getShape(lhs), b = getShape(rhs);
+  if (a.empty() || b.empty() ||
+      a.back() != (b.size() == 1 ? b[0] : b[b.size() - 2]))
+    return node.emitError() << "shapes conflict: cannot multiply "
+                            << node.describe(0) << " and " << node.describe(1);
+  return node.setResults(multiply(node, lhs, rhs));
+}
+
+//===-- Gemm
+//----------------------------------------------------------------===//
+
+/// alpha A' B' + beta C, where A' is A or its transpose.
+static LogicalResult importGemm(NodeContext &node) {
+  Value a = node.getOperand(0), b = node.getOperand(1);
+  int64_t transA = node.getInt("transA", 0) != 0;
+  int64_t transB = node.getInt("transB", 0) != 0;
+  double alpha = node.getFloat("alpha", 1), beta = node.getFloat("beta", 1);
+  if (!a || !b)
+    return failure();
+  ArrayRef<int64_t> sa = getShape(a), sb = getShape(b);
+  if (sa.size() != 2 || sb.size() != 2 || sa[1 - transA] != sb[transB])
+    return node.emitError()
+           << "shapes conflict: cannot multiply " << node.describe(0) << " and "
+           << node.describe(1) << (transA ? ", first transposed" : "")
+           << (transB ? ", second transposed" : "");
+  Value result = node.dot(a, b, {}, {}, {1 - transA}, {transB});
+  if (alpha != 1)
+    result = node.binary(BinaryKind::Mul, result, alpha);
+  if (!node.hasOperand(2))
+    return node.setResults(result);
+  Value c = node.getOperand(2);
+  FailureOr<Shape> common =
+      getCommonShape({getShape(c), {sa[transA], sb[1 - transB]}});
+  if (!result || failed(common) || ArrayRef(*common) != getShape(result))
+    return node.emitError() << "shapes conflict: " << node.describe(2)
+                            << " does not broadcast to the product of "
+                            << node.describe(0) << " and " << node.describe(1);
+  if (beta != 1)
+    c = node.binary(BinaryKind::Mul, c, beta);
+  return node.setResults(node.binary(BinaryKind::Add, result, c));
+}
+
+//===-- Einsum
+//--------------------------------------------------------------===//
+
+namespace {
+/// A value and the letter of each of its dims.
+struct Labelled {
+  Value value;
+  std::string labels;
+};
+} // namespace
+
+static int64_t findLabel(const Labelled &x, char label) {
+  return static_cast<int64_t>(x.labels.find(label));
+}
+
+/// Sums away the letters that nothing else has.
+static Labelled sumUnused(NodeContext &node, Labelled x, StringRef others) {
+  Labelled result;
+  Shape dims;
+  for (auto [i, label] : llvm::enumerate(x.labels)) {
+    if (others.contains(label))
+      result.labels += label;
+    else
+      dims.push_back(i);
+  }
+  result.value = node.reduce(ReduceKind::Sum, x.value, dims);
+  return result;
+}
+
+/// Letters in both and in `kept` are batch dims, others in both are contracted.
+static Labelled multiplyLabelled(NodeContext &node, const Labelled &x,
+                                 const Labelled &y, StringRef kept) {
+  Shape xBatch, yBatch, xContract, yContract;
+  std::string batch, xFree, yFree;
+  for (char label : x.labels) {
+    bool isShared = StringRef(y.labels).contains(label);
+    if (!isShared) {
+      xFree += label;
+      continue;
+    }
+    bool isBatch = kept.contains(label);
+    (isBatch ? xBatch : xContract).push_back(findLabel(x, label));
+    (isBatch ? yBatch : yContract).push_back(findLabel(y, label));
+    if (isBatch)
+      batch += label;
+  }
+  for (char label : y.labels)
+    if (!StringRef(x.labels).contains(label))
+      yFree += label;
+  return {node.dot(x.value, y.value, xBatch, yBatch, xContract, yContract),
+          batch + xFree + yFree};
+}
+
+/// Splits "ij,jk->ik"; without an arrow the result has the letters that occur
+/// once, in alphabetical order.
+static FailureOr<SmallVector<std::string>> parseEquation(NodeContext &node) {
+  std::string equation = node.getString("equation", "");
+  llvm::erase(equation, ' ');
+  auto [left, right] = StringRef(equation).split("->");
+  SmallVector<StringRef> parts;
+  left.split(parts, ',');
+  SmallVector<std::string> terms(parts.begin(), parts.end());
+  std::string result = right.str();
+  if (!StringRef(equation).contains("->"))
+    for (char label = 'A'; label <= 'z'; ++label)
+      if (left.count(label) == 1)
+        result += label;
+  terms.push_back(result);
+  for (const std::string &term : terms)
+    for (char label : term)
+      if (!llvm::isAlpha(label) || StringRef(term).count(label) > 1)
+        return node.emitError() << "equation '" << equation
+                                << "' of Einsum is not supported: expected "
+                                   "letters, each once a term";
+  if (terms.size() != node.getNumOperands() + 1)
+    return node.emitError()
+           << "equation '" << equation << "' of Einsum has " << terms.size() - 1
+           << " terms for " << node.getNumOperands() << " operands";
+  return terms;
+}
+
+static LogicalResult importEinsum(NodeContext &node) {
+  FailureOr<SmallVector<std::string>> terms = parseEquation(node);
+  SmallVector<Value> values = node.getOperands();
+  if (failed(terms) || values.empty())
+    return failure();
+  Labelled result;
+  for (auto [i, value] : llvm::enumerate(values)) {
+    if (getShape(value).size() != (*terms)[i].size())
+      return node.emitError()
+             << "term '" << (*terms)[i] << "' of Einsum does not fit "
+             << node.describe(i);
+    std::string others; // Letters of what comes after, and of the result.
+    for (size_t j = i + 1; j < terms->size(); ++j)
+      others += (*terms)[j];
+    Labelled next =
+        sumUnused(node, {value, (*terms)[i]}, others + result.labels);
+    if (i == 0) {
+      result = next;
+      continue;
+    }
+    result = multiplyLabelled(node, result, next, others);
+    if (!result.value)
+      return failure();
+  }
+  Shape perm;
+  for (char label : terms->back())
+    perm.push_back(findLabel(result, label));
+  if (perm.size() != result.labels.size() || llvm::is_contained(perm, -1))
+    return node.emitError() << "result '" << terms->back()
+                            << "' of Einsum has a letter that no term has";
+  return node.setResults(node.transpose(result.value, perm));
+}
+
+void cleave::registerContraction(OperatorTable &table) {
+  table.onOp("", "MatMul", 1, importMatMul);
+  table.onOp("", "Gemm", 7, importGemm);
+  table.onOp("", "Einsum", 12, importEinsum);
+}

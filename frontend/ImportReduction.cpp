@@ -1,0 +1,169 @@
+//===- ImportReduction.cpp - reductions and softmax -----------------------===//
+
+#include "frontend/NodeContext.h"
+#include "frontend/OperatorTable.h"
+
+#include <limits>
+#include <numeric>
+
+using namespace cleave;
+using namespace mlir;
+
+//===-- Reduce*
+//-------------------------------------------------------------===//
+
+namespace {
+/// What a reduction reduces; none: the node is the identity.
+struct Reduction {
+  Value x;
+  Shape dims;
+  bool keepDims;
+  bool isNothing = false;
+};
+using ReduceBuilder = Value (*)(NodeContext &, const Reduction &);
+} // namespace
+
+/// Axes are an attribute, in newer opsets an operand. No axes: all dims, or
+/// none with noop_with_empty_axes.
+static FailureOr<Reduction> getReduction(NodeContext &node) {
+  Reduction r{node.getOperand(0), {}, node.getInt("keepdims", 1) != 0};
+  bool emptyIsNothing = node.getInt("noop_with_empty_axes", 0) != 0;
+  FailureOr<std::optional<Shape>> axes = node.getList(1, "axes");
+  if (!r.x || failed(axes))
+    return failure();
+  int64_t rank = getShape(r.x).size();
+  bool isEmpty = !*axes || (*axes)->empty();
+  FailureOr<Shape> dims =
+      node.normalizeAxes(isEmpty ? getIota(rank) : **axes, rank);
+  if (failed(dims))
+    return failure();
+  r.dims = *dims;
+  r.isNothing = isEmpty && emptyIsNothing;
+  return r;
+}
+
+template <ReduceKind kind>
+static Value buildReduce(NodeContext &node, const Reduction &r) {
+  return node.reduce(kind, r.x, r.dims, r.keepDims);
+}
+static Value buildMean(NodeContext &node, const Reduction &r) {
+  return node.mean(r.x, r.dims, r.keepDims);
+}
+static Value buildL1(NodeContext &node, const Reduction &r) {
+  Value abs = node.unary(UnaryKind::Abs, r.x);
+  return node.reduce(ReduceKind::Sum, abs, r.dims, r.keepDims);
+}
+static Value buildSumSquare(NodeContext &node, const Reduction &r) {
+  Value square = node.binary(BinaryKind::Mul, r.x, r.x);
+  return node.reduce(ReduceKind::Sum, square, r.dims, r.keepDims);
+}
+static Value buildL2(NodeContext &node, const Reduction &r) {
+  return node.unary(UnaryKind::Sqrt, buildSumSquare(node, r));
+}
+static Value buildLogSum(NodeContext &node, const Reduction &r) {
+  Value sum = node.reduce(ReduceKind::Sum, r.x, r.dims, r.keepDims);
+  return node.unary(UnaryKind::Log, sum);
+}
+
+/// max + log(sum(exp(x - max))); where the largest is infinite, 0 takes its
+/// place in the difference.
+static Value buildLogSumExp(NodeContext &node, const Reduction &r) {
+  Value max = node.reduce(ReduceKind::Max, r.x, r.dims, /*keepDims=*/true);
+  double infinity = std::numeric_limits<double>::infinity();
+  Value isInfinite =
+      node.compare(CompareKind::Eq, node.unary(UnaryKind::Abs, max), infinity);
+  Value shift = node.select(isInfinite, node.splat(max, 0), max);
+  Value exp =
+      node.unary(UnaryKind::Exp, node.binary(BinaryKind::Sub, r.x, shift));
+  Value log = node.unary(UnaryKind::Log,
+                         node.reduce(ReduceKind::Sum, exp, r.dims, true));
+  Value result = node.binary(BinaryKind::Add, log, shift);
+  if (!result || r.keepDims)
+    return result;
+  Shape shape;
+  for (auto [dim, size] : llvm::enumerate(getShape(result)))
+    if (!llvm::is_contained(r.dims, static_cast<int64_t>(dim)))
+      shape.push_back(size);
+  return node.reshape(result, shape);
+}
+
+static LogicalResult importReduce(NodeContext &node, ReduceBuilder build) {
+  FailureOr<Reduction> reduction = getReduction(node);
+  if (failed(reduction))
+    return failure();
+  if (reduction->isNothing)
+    reduction->dims.clear();
+  return node.setResults(build(node, *reduction));
+}
+
+/// Reduces all dims after the channels.
+static LogicalResult importGlobalPool(NodeContext &node, ReduceBuilder build) {
+  Value x = node.getOperand(0);
+  if (!x)
+    return failure();
+  if (getShape(x).size() < 3)
+    return node.emitError()
+           << node.getNode().op_type() << " needs spatial dims, found "
+           << node.describe(0);
+  Shape dims = getIota(getShape(x).size());
+  dims.erase(dims.begin(), dims.begin() + 2);
+  return node.setResults(build(node, {x, dims, /*keepDims=*/true}));
+}
+
+//===-- Softmax
+//-------------------------------------------------------------===//
+
+static LogicalResult importSoftmax(NodeContext &node, bool log) {
+  Value x = node.getOperand(0);
+  if (!x)
+    return failure();
+  FailureOr<int64_t> axis =
+      node.normalizeAxis(node.getInt("axis", -1), getShape(x).size());
+  if (failed(axis))
+    return failure();
+  return node.setResults(node.softmax(x, *axis, log));
+}
+
+/// Before opset 13: over all dims from `axis` on together.
+static LogicalResult importFlatSoftmax(NodeContext &node, bool log) {
+  Value x = node.getOperand(0);
+  if (!x)
+    return failure();
+  Shape shape(getShape(x));
+  FailureOr<int64_t> axis =
+      node.normalizeAxis(node.getInt("axis", 1), shape.size());
+  if (failed(axis))
+    return failure();
+  int64_t inner = std::accumulate(shape.begin() + *axis, shape.end(),
+                                  int64_t(1), std::multiplies<>());
+  Shape flat(shape.begin(), shape.begin() + *axis);
+  flat.push_back(inner);
+  Value result = node.softmax(node.reshape(x, flat), *axis, log);
+  return node.setResults(node.reshape(result, shape));
+}
+
+void cleave::registerReduction(OperatorTable &table) {
+  auto bind = [](auto function, auto argument) -> OpHandler {
+    return [=](NodeContext &node) { return function(node, argument); };
+  };
+  std::pair<const char *, ReduceBuilder> reductions[] = {
+      {"ReduceSum", buildReduce<ReduceKind::Sum>},
+      {"ReduceMax", buildReduce<ReduceKind::Max>},
+      {"ReduceMin", buildReduce<ReduceKind::Min>},
+      {"ReduceProd", buildReduce<ReduceKind::Prod>},
+      {"ReduceMean", buildMean},
+      {"ReduceL1", buildL1},
+      {"ReduceL2", buildL2},
+      {"ReduceSumSquare", buildSumSquare},
+      {"ReduceLogSum", buildLogSum},
+      {"ReduceLogSumExp", buildLogSumExp}};
+  for (auto [name, build] : reductions)
+    table.onOp("", name, 1, bind(importReduce, build));
+  ReduceBuilder max = buildReduce<ReduceKind::Max>, mean = buildMean;
+  table.onOp("", "GlobalAveragePool", 1, bind(importGlobalPool, mean));
+  table.onOp("", "GlobalMaxPool", 1, bind(importGlobalPool, max));
+  table.onOp("", "Softmax", 1, bind(importFlatSoftmax, false));
+  table.onOp("", "Softmax", 13, bind(importSoftmax, false));
+  table.onOp("", "LogSoftmax", 1, bind(importFlatSoftmax, true));
+  table.onOp("", "LogSoftmax", 13, bind(importSoftmax, true));
+}
