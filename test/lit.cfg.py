@@ -4,6 +4,7 @@
 # part. `--param build=DIR` names another build tree than build/. What a RUN line
 # may use: the tools of build/bin and of LLVM (FileCheck, not, split-file) by name,
 #   %python   the interpreter of .venv      %root     the checkout
+#   %build    the build tree
 #   %mpirun   mpirun, ready to start more ranks than there are cores, also as root
 #   %vit_s    the trained vision transformer of the demo  (REQUIRES: vit-s)
 #   %models   a folder of exported models, if there is one (REQUIRES: models)
@@ -54,6 +55,7 @@ config.substitutions += [
     (r"%python\b", os.path.join(root, ".venv/bin/python")),
     (r"%mpirun\b", "mpirun"),
     (r"%root\b", root),
+    (r"%build\b", build),
 ]
 
 vit_s = os.path.join(root, ".deps/models/vit_s_focus.onnx")

@@ -56,7 +56,8 @@ readSafetensorsTable(const std::filesystem::path &file) {
 
   std::vector<SafetensorsEntry> entries;
   try {
-    for (const auto &[name, value] : Json::parse(text).items())
+    Json header = Json::parse(text);
+    for (const auto &[name, value] : header.items())
       if (name != "__metadata__")
         entries.push_back(parseEntry(
             name, value, static_cast<int64_t>(8 + length), file.string()));

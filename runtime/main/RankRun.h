@@ -42,8 +42,9 @@ private:
   CleaveContext ctx;
   RankState state;
   AlignedBuffer arena;
-  std::vector<AlignedBuffer> inputs, outputs;
+  // Filled while the buffers are made, hence before them.
   std::vector<void *> inputPointers, outputPointers;
+  std::vector<AlignedBuffer> inputs, outputs;
 };
 
 } // namespace cleave::rt

@@ -147,7 +147,7 @@ TEST(Arrays, ErrorsAreLocated) {
     return failureOf([&] { readArrays(file); });
   };
   EXPECT_EQ(reading("/nowhere/x.npz"),
-            "cannot open '/nowhere/x.npz': No such file or directory");
+            "cannot open '/nowhere/x.npz': No such file");
   EXPECT_EQ(reading(input("make.py")),
             "'" + input("make.py") +
                 "' is of no known kind, expected .npz, .npy, .safetensors or "

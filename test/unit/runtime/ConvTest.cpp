@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 using namespace cleave::rt;
 using namespace cleave::test;
 
@@ -190,7 +192,9 @@ TEST(Conv, WeightsAreReorderedWhenTheyMayChange) {
   context.addConstant(constant.weight.data(), constant.weight.size() * 4);
   changing.run(context, 0);
   constant.run(context, 1);
-  changing.weight = constant.weight = someValues(changing.weight.size(), 99);
+  std::vector<float> others = someValues(changing.weight.size(), 99);
+  std::copy(others.begin(), others.end(), changing.weight.begin());
+  std::copy(others.begin(), others.end(), constant.weight.begin());
   changing.run(context, 0);
   changing.expectRight();
   std::vector<float> before = constant.output;
