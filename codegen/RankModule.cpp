@@ -179,6 +179,10 @@ LogicalResult Reader::readStage(func::FuncOp function) {
   for (Operation &op : function.getBody().front())
     if (failed(readOp(program, &op)))
       return failure();
+  // States that are only stored come behind those that are loaded.
+  for (auto store : function.getOps<StoreOp>())
+    if (failed(readStore(program, store)))
+      return failure();
   for (auto [i, state] : llvm::enumerate(program.states))
     if (!state.param)
       return function.emitError() << "no load or store names state " << i
@@ -269,8 +273,6 @@ LogicalResult Reader::readResults(Program &program) {
 LogicalResult Reader::readOp(Program &program, Operation *op) {
   if (auto load = dyn_cast<LoadOp>(op))
     return readLoad(program, load);
-  if (auto store = dyn_cast<StoreOp>(op))
-    return readStore(program, store);
   if (auto send = dyn_cast<SendOp>(op))
     intern(result.routes, Route(send.getPairs()));
   else if (auto recv = dyn_cast<RecvOp>(op))
