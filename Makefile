@@ -8,7 +8,7 @@ JOBS ?= $(shell nproc)
 export JOBS
 PYTHON := .venv/bin/python
 
-.PHONY: help setup build demo test format tidy install clean
+.PHONY: help setup build demo test docs format tidy install clean
 
 help: ## show this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/\1\t\2/p' Makefile | while IFS=$$'\t' read -r name what; do printf '  make %-9s %s\n' "$$name" "$$what"; done
@@ -30,6 +30,10 @@ demo: build ## compile a trained vision transformer for 2 ranks, run it, compare
 
 test: build ## run every test; the last line counts them
 	@$(PYTHON) test/check.py --build build
+
+docs: build ## write the reference of the dialect and the passes to build/docs/
+	@cmake --build build --target docs
+	@echo "docs: build/docs/dialect and build/docs/passes"
 
 format: ## format the C++ files
 	@git ls-files -z '*.h' '*.cpp' | xargs -0 clang-format-14 --style=file -i
