@@ -50,13 +50,19 @@ Attribute MeshAttr::parse(AsmParser &parser, Type) {
           [&] { return parseMeshAxis(parser, axes); }) ||
       parser.parseComma() || parser.parseKeyword("ranks") ||
       parser.parseEqual() ||
-      parser.parseCommaSeparatedList(
-          AsmParser::Delimiter::Square,
-          [&] { return parser.parseInteger(ranks.emplace_back()); }) ||
-      parser.parseGreater())
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+        return parser.parseInteger(ranks.emplace_back());
+      }))
+    return {};
+  int64_t microBatches = 1;
+  if (succeeded(parser.parseOptionalComma()) &&
+      (parser.parseKeyword("micro_batches") || parser.parseEqual() ||
+       parser.parseInteger(microBatches)))
+    return {};
+  if (parser.parseGreater())
     return {};
   return MeshAttr::getChecked([&] { return parser.emitError(loc); },
-                              parser.getContext(), axes, ranks);
+                              parser.getContext(), axes, ranks, microBatches);
 }
 
 void MeshAttr::print(AsmPrinter &printer) const {
@@ -66,17 +72,25 @@ void MeshAttr::print(AsmPrinter &printer) const {
   });
   printer << "], ranks = [";
   llvm::interleaveComma(getRanks(), printer);
-  printer << "]>";
+  printer << ']';
+  if (getMicroBatches() != 1)
+    printer << ", micro_batches = " << getMicroBatches();
+  printer << '>';
 }
 
 LogicalResult MeshAttr::verify(llvm::function_ref<InFlightDiagnostic()> emit,
                                ArrayRef<MeshAxisAttr> axes,
-                               ArrayRef<int64_t> ranks) {
+                               ArrayRef<int64_t> ranks, int64_t microBatches) {
+  if (microBatches < 1)
+    return emit() << "mesh needs at least one micro-batch, found "
+                  << microBatches;
   int64_t size = 1;
   llvm::SmallSet<StringRef, 4> names;
+  names.insert(MicroBatchAxis);
   for (MeshAxisAttr axis : axes) {
     if (axis.getName().empty() || !names.insert(axis.getName()).second)
-      return emit() << "mesh axis names must be unique and not empty, found \""
+      return emit() << "mesh axis names must be unique, not empty and not "
+                       "\"mb\", found \""
                     << axis.getName() << "\"";
     if (axis.getSize() <= 0)
       return emit() << "mesh axis \"" << axis.getName()
@@ -102,6 +116,8 @@ int64_t MeshAttr::getAxisPosition(StringRef name) const {
 }
 
 int64_t MeshAttr::getAxisSize(StringRef name) const {
+  if (name == MicroBatchAxis)
+    return getMicroBatches();
   int64_t position = getAxisPosition(name);
   return position < 0 ? 0 : getAxes()[position].getSize();
 }
@@ -230,6 +246,75 @@ bool ShardingAttr::isPartialOver(StringAttr axis) const {
 
 ShardingAttr ShardingAttr::withoutPartial() const {
   return get(getContext(), getMesh(), getDims(), ReduceKind::Sum, {});
+}
+
+//===-- Buffers and loops
+//---------------------------------------------------===//
+
+Attribute BufferAttr::parse(AsmParser &parser, Type) {
+  StringRef keyword;
+  SMLoc loc;
+  int64_t index, offset, slots = 1, slotBytes = 0;
+  SmallVector<int64_t> strides;
+  if (parser.parseLess() || parser.getCurrentLocation(&loc) ||
+      parser.parseKeyword(&keyword))
+    return {};
+  std::optional<BufferSpace> space = symbolizeBufferSpace(keyword);
+  if (!space)
+    return parser.emitError(loc) << "unknown space '" << keyword << "'",
+           Attribute();
+  if (parser.parseInteger(index) || parser.parseComma() ||
+      parser.parseInteger(offset) || parser.parseComma() ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+        return parser.parseInteger(strides.emplace_back());
+      }))
+    return {};
+  if (succeeded(parser.parseOptionalComma()) &&
+      (parser.parseKeyword("ring") || parser.parseEqual() ||
+       parser.parseInteger(slots) || parser.parseKeyword("x") ||
+       parser.parseInteger(slotBytes)))
+    return {};
+  if (parser.parseGreater())
+    return {};
+  return BufferAttr::get(parser.getContext(), *space, index, offset, strides,
+                         slots, slotBytes);
+}
+
+void BufferAttr::print(AsmPrinter &printer) const {
+  printer << '<' << stringifyBufferSpace(getSpace()) << ' ' << getIndex()
+          << ", " << getOffset() << ", [";
+  llvm::interleaveComma(getStrides(), printer);
+  printer << ']';
+  if (getSlots() != 1)
+    printer << ", ring = " << getSlots() << " x " << getSlotBytes();
+  printer << '>';
+}
+
+Attribute LoopAttr::parse(AsmParser &parser, Type) {
+  int64_t count;
+  SmallVector<ChunkCallAttr> calls;
+  auto parseCall = [&]() -> ParseResult {
+    std::string chunk;
+    int64_t first;
+    if (parser.parseString(&chunk) || parser.parseInteger(first))
+      return failure();
+    calls.push_back(ChunkCallAttr::get(parser.getContext(), chunk, first));
+    return success();
+  };
+  if (parser.parseLess() || parser.parseInteger(count) ||
+      parser.parseKeyword("x") ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseCall) ||
+      parser.parseGreater())
+    return {};
+  return LoopAttr::get(parser.getContext(), count, calls);
+}
+
+void LoopAttr::print(AsmPrinter &printer) const {
+  printer << '<' << getCount() << " x [";
+  llvm::interleaveComma(getCalls(), printer, [&](ChunkCallAttr call) {
+    printer << '"' << call.getChunk() << "\" " << call.getFirst();
+  });
+  printer << "]>";
 }
 
 //===-- Local shapes

@@ -77,21 +77,32 @@ def MeshAttr : Cleave_Attr<"Mesh", "mesh_shape"> {
   let summary = "axes and ranks of a mesh";
   let description = [{
     `#cleave.mesh_shape<["dp"=2, "tp"=2], ranks = [0, 1, 2, 3]>`: ranks are listed
-    in row-major order of the axes (the last axis varies fastest).
+    in row-major order of the axes (the last axis varies fastest). With
+    `micro_batches = 4` there is one more axis, "mb", of that size, in time: its
+    parts are processed one after the other on the same ranks, so it has no
+    position and no rank coordinate. It may split dims and be partial as any other.
     Constraints:
-    * axis names are unique and not empty;
+    * axis names are unique and not empty, and none is "mb";
     * axis sizes are positive;
     * there are as many ranks as the product of the sizes;
-    * ranks are unique and not negative.
+    * ranks are unique and not negative;
+    * there is at least one micro-batch.
   }];
   let parameters = (ins ArrayRefParameter<"::cleave::MeshAxisAttr">:$axes,
-                        ArrayRefParameter<"int64_t">:$ranks);
+                        ArrayRefParameter<"int64_t">:$ranks,
+                        DefaultValuedParameter<"int64_t", "1">:$microBatches);
+  let builders = [AttrBuilder<(ins "::llvm::ArrayRef<::cleave::MeshAxisAttr>":$axes,
+                                   "::llvm::ArrayRef<int64_t>":$ranks), [{
+    return $_get($_ctxt, axes, ranks, 1);
+  }]>];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// Size of the axis, or 0 if the mesh has no axis of this name.
+    /// The axis in time.
+    static constexpr ::llvm::StringLiteral MicroBatchAxis = "mb";
+    /// Size of the axis, "mb" included; 0 if the mesh has no axis of this name.
     int64_t getAxisSize(::llvm::StringRef name) const;
-    /// Position of the axis, or -1.
+    /// Position of the axis among those of the ranks, or -1.
     int64_t getAxisPosition(::llvm::StringRef name) const;
     /// Number of ranks.
     int64_t getSize() const { return getRanks().size(); }
@@ -161,11 +172,36 @@ def BufferAttr : Cleave_Attr<"Buffer", "buffer"> {
     `#cleave.buffer<arena, 4096, [384, 1]>`: the space, the offset in bytes from its
     base (`index` numbers the input, output, state or constant), and strides in
     elements, one per dim. A view (transpose, slice, broadcast) has the space and
-    index of its source.
+    index of its source. `ring = 2 x 4096`: one place for each of 2 micro-batches in
+    flight, 4096 bytes apart; micro-batch m uses place m mod 2.
   }];
   let parameters = (ins EnumParameter<BufferSpace>:$space, "int64_t":$index,
-                        "int64_t":$offset, OptionalArrayRefParameter<"int64_t">:$strides);
-  let assemblyFormat = "`<` $space $index `,` $offset `,` `[` (`]`) : ($strides^ `]`)? `>`";
+                        "int64_t":$offset, OptionalArrayRefParameter<"int64_t">:$strides,
+                        DefaultValuedParameter<"int64_t", "1">:$slots,
+                        DefaultValuedParameter<"int64_t", "0">:$slotBytes);
+  let builders = [AttrBuilder<(ins "::cleave::BufferSpace":$space, "int64_t":$index,
+                                   "int64_t":$offset, "::llvm::ArrayRef<int64_t>":$strides), [{
+    return $_get($_ctxt, space, index, offset, strides, 1, 0);
+  }]>];
+  let hasCustomAssemblyFormat = 1;
+}
+
+//===-- Schedules -----------------------------------------------------------===//
+
+def ChunkCallAttr : Cleave_Attr<"ChunkCall", "chunk_call"> {
+  let summary = "a call of a chunk in a loop: its micro-batch is `first` + the turn";
+  let parameters = (ins StringRefParameter<"chunk">:$chunk, "int64_t":$first);
+  let assemblyFormat = "`<` $chunk `,` $first `>`";
+}
+
+def LoopAttr : Cleave_Attr<"Loop", "loop"> {
+  let summary = "a loop of chunk calls";
+  let description = [{
+    `#cleave.loop<3 x ["forward" 1, "backward" 0]>`: in turn t of 3, forward of
+    micro-batch 1 + t, then backward of micro-batch t.
+  }];
+  let parameters = (ins "int64_t":$count, ArrayRefParameter<"::cleave::ChunkCallAttr">:$calls);
+  let hasCustomAssemblyFormat = 1;
 }
 
 #endif

@@ -14,6 +14,10 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+namespace mlir::func {
+class FuncOp;
+}
+
 #define GET_OP_CLASSES
 #include "ir/Program.h.inc"
 

@@ -1,0 +1,50 @@
+//===- StridedView.h - shapes and strides, apart from the IR --------------===//
+//
+// A view of a tensor in memory, and what reshape, transpose, broadcast and
+// slice do to it without moving an element.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CLEAVE_IR_STRIDEDVIEW_H
+#define CLEAVE_IR_STRIDEDVIEW_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace cleave {
+
+struct StridedView {
+  llvm::SmallVector<int64_t> shape;
+  llvm::SmallVector<int64_t> strides; ///< in elements
+  int64_t offset = 0;                 ///< in elements
+
+  /// The same elements under another shape; none when that needs a copy.
+  std::optional<StridedView> reshape(llvm::ArrayRef<int64_t> shape) const;
+  /// Dim i of the result is dim perm[i].
+  StridedView transpose(llvm::ArrayRef<int64_t> perm) const;
+  /// Undoes `transpose(perm)`.
+  StridedView untranspose(llvm::ArrayRef<int64_t> perm) const;
+  /// Dim i becomes dim dims[i] of `shape`; the rest is repeated (stride 0).
+  StridedView broadcast(llvm::ArrayRef<int64_t> shape,
+                        llvm::ArrayRef<int64_t> dims) const;
+  StridedView slice(llvm::ArrayRef<int64_t> starts,
+                    llvm::ArrayRef<int64_t> sizes,
+                    llvm::ArrayRef<int64_t> steps) const;
+};
+
+/// One dim of several tensors at once: its size and the stride in each of them
+/// (0 where a tensor lacks it).
+struct SharedDim {
+  int64_t size;
+  llvm::SmallVector<int64_t> strides;
+};
+
+/// Drops dims of size 1 and joins neighbours that are one dim in every tensor.
+llvm::SmallVector<SharedDim> collapse(llvm::ArrayRef<SharedDim> dims);
+
+} // namespace cleave
+
+#endif

@@ -1,0 +1,89 @@
+//===- Layout.cpp - strided views of rank programs ------------------------===//
+
+#include "passes/memory/Layout.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace cleave;
+using namespace mlir;
+
+static ArrayRef<int64_t> getShape(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+bool cleave::isDense(const StridedView &view) {
+  int64_t expected = 1;
+  for (auto [size, stride] :
+       llvm::reverse(llvm::zip_equal(view.shape, view.strides))) {
+    if (size != 1 && stride != expected)
+      return false;
+    expected *= size;
+  }
+  return true;
+}
+
+StridedView cleave::makeView(ArrayRef<int64_t> shape, ArrayRef<int64_t> order) {
+  StridedView view{SmallVector<int64_t>(shape),
+                   SmallVector<int64_t>(shape.size()), 0};
+  int64_t stride = 1;
+  for (int64_t dim : llvm::reverse(order)) {
+    view.strides[dim] = stride;
+    stride *= shape[dim];
+  }
+  return view;
+}
+
+bool cleave::isViewOp(Operation *op) {
+  return isa<ReshapeOp, TransposeOp, SliceOp, BroadcastOp>(op);
+}
+
+std::optional<StridedView> cleave::applyView(Operation *op,
+                                             const StridedView &source) {
+  using Result = std::optional<StridedView>;
+  return llvm::TypeSwitch<Operation *, Result>(op)
+      .Case([&](ReshapeOp reshape) {
+        return source.reshape(reshape.getType().getShape());
+      })
+      .Case([&](TransposeOp transpose) -> Result {
+        return source.transpose(transpose.getPerm());
+      })
+      .Case([&](SliceOp slice) -> Result {
+        return source.slice(slice.getStarts(), slice.getSizes(),
+                            slice.getStrides());
+      })
+      .Case([&](BroadcastOp broadcast) -> Result {
+        return source.broadcast(broadcast.getType().getShape(),
+                                broadcast.getDims());
+      })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+void Layouts::addRoot(Value value, ArrayRef<int64_t> order) {
+  auto rowMajor =
+      llvm::to_vector(llvm::seq<int64_t>(0, getShape(value).size()));
+  StridedView view =
+      makeView(getShape(value), order.empty() ? rowMajor : order);
+  layouts[value] = {value, view};
+}
+
+void Layouts::addArgument(BlockArgument argument) { addRoot(argument, {}); }
+
+bool Layouts::add(Operation *op) {
+  if (isViewOp(op)) {
+    const Layout &source = get(op->getOperand(0));
+    std::optional<StridedView> view = applyView(op, source.view);
+    if (!view)
+      return false;
+    Value root = source.root;
+    layouts[op->getResult(0)] = {root, *view};
+    return true;
+  }
+  auto orders = op->getAttrOfType<ArrayAttr>(OrdersAttrName);
+  for (OpResult result : op->getResults())
+    addRoot(result,
+            orders ? cast<DenseI64ArrayAttr>(orders[result.getResultNumber()])
+                         .asArrayRef()
+                   : ArrayRef<int64_t>());
+  return true;
+}

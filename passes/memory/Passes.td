@@ -1,0 +1,49 @@
+//===- Passes.td - memory phase -------------------------------------------===//
+#ifndef CLEAVE_PASSES_MEMORY
+#define CLEAVE_PASSES_MEMORY
+
+include "mlir/Pass/PassBase.td"
+
+def ResolveViewsPass : Pass<"cleave-resolve-views", "::mlir::ModuleOp"> {
+  let summary = "makes every view one that strides can express, by copies where it is not";
+  let description = [{
+    Outside kernels, reshape, transpose, slice and broadcast move nothing: they
+    are views of their source. This pass picks the order in which attention and
+    loop kernels store their results, so that transposes vanish, and adds a copy
+    kernel where strides cannot say what is needed: a reshape across a transpose,
+    an operand that a library or collective needs dense, a result of the program
+    that is not a kernel's own.
+
+    Before (attention gives [B, H, S, E], the product wants [B, S, H * E]):
+    ```mlir
+    %a = cleave.kernel attention(...) : (...) -> tensor<1x6x197x64xf32> {...}
+    %t = cleave.transpose %a {perm = array<i64: 0, 2, 1, 3>} : ...
+    ```
+    After: the kernel stores its result in the order of the transpose.
+    ```mlir
+    %a = cleave.kernel attention(...) {cleave.orders = [array<i64: 0, 2, 1, 3>]} : ...
+    ```
+  }];
+  let dependentDialects = ["::cleave::CleaveDialect"];
+}
+
+def AssignBuffersPass : Pass<"cleave-assign-buffers", "::mlir::ModuleOp"> {
+  let summary = "gives every value of a rank program its place in memory";
+  let description = [{
+    Writes `cleave.buffers` on ops, `cleave.buffer` on arguments and results, and
+    `cleave.arena_bytes` on the function. Values whose lives do not overlap share
+    bytes of the arena; an all-reduce works in place when its operand dies there,
+    and so does a loop kernel that reads an operand element by element.
+
+    After:
+    ```mlir
+    %k = cleave.kernel loop(%x) {cleave.buffers = [#cleave.buffer<arena 0, 64, [8, 1]>], ...}
+    ```
+  }];
+  let options = [
+    Option<"reuse", "reuse", "bool", "true",
+           "share bytes between values that do not live at the same time">,
+  ];
+}
+
+#endif

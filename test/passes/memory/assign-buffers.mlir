@@ -1,0 +1,64 @@
+// RUN: cleave-opt %s --cleave-assign-buffers --split-input-file | FileCheck %s
+
+// Tests spaces, views, reuse of dead bytes, and work in place. Three buffers of
+// 64 bytes would be needed without reuse; the chain a -> b -> out needs one: b
+// overwrites a in place.
+
+// CHECK: func.func @stage0(%{{.*}}: tensor<4x4xf32> {cleave.buffer = #cleave.buffer<input 0, 0, [4, 1]>})
+// CHECK-SAME: -> (tensor<4x4xf32> {cleave.buffer = #cleave.buffer<output 0, 0, [4, 1]>}) attributes {cleave.arena_bytes = 64 : i64}
+cleave.param @w : tensor<4x4xf32> = dense<1.0> : tensor<4x4xf32>
+func.func @stage0(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // CHECK: cleave.load @w {cleave.buffers = [#cleave.buffer<state 0, 0, [4, 1]>]}
+  %w = cleave.load @w : tensor<4x4xf32>
+  // CHECK: cleave.transpose {{.*}}cleave.buffers = [#cleave.buffer<input 0, 0, [1, 4]>]
+  %t = cleave.transpose %x {perm = array<i64: 1, 0>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  // CHECK: cleave.slice {{.*}}cleave.buffers = [#cleave.buffer<input 0, 20, [4, 1]>]
+  %s = cleave.slice %x {starts = array<i64: 1, 1>, sizes = array<i64: 2, 2>, strides = array<i64: 1, 1>} : (tensor<4x4xf32>) -> tensor<2x2xf32>
+  // CHECK: cleave.kernel loop{{.*}}cleave.buffers = [#cleave.buffer<arena 0, 0, [4, 1]>]
+  %a = cleave.kernel loop(%t, %w) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32> {
+  ^bb0(%p: tensor<4x4xf32>, %q: tensor<4x4xf32>):
+    %r = cleave.binary add %p, %q : tensor<4x4xf32>
+    cleave.yield %r : tensor<4x4xf32>
+  }
+  // CHECK: cleave.kernel loop{{.*}}cleave.buffers = [#cleave.buffer<arena 0, 0, [4, 1]>]
+  %b = cleave.kernel loop(%a) : (tensor<4x4xf32>) -> tensor<4x4xf32> {
+  ^bb0(%p: tensor<4x4xf32>):
+    %r = cleave.unary exp %p : tensor<4x4xf32>
+    cleave.yield %r : tensor<4x4xf32>
+  }
+  // CHECK: cleave.kernel matmul{{.*}}cleave.buffers = [#cleave.buffer<output 0, 0, [4, 1]>]
+  %c = cleave.kernel matmul(%b, %w) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32> {
+  ^bb0(%p: tensor<4x4xf32>, %q: tensor<4x4xf32>):
+    %d = cleave.dot %p, %q {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contract = array<i64: 1>, rhs_contract = array<i64: 0>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+    cleave.yield %d : tensor<4x4xf32>
+  }
+  return %c : tensor<4x4xf32>
+}
+
+// -----
+
+// Tests that a product does not overwrite its operand, and that an operand read
+// through a broadcast is not overwritten either.
+
+// CHECK: cleave.arena_bytes = 128 : i64
+func.func @stage0(%x: tensor<4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // CHECK: arena 0, [[A:[0-9]+]], [1]
+  %a = cleave.kernel loop(%x) : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%p: tensor<4xf32>):
+    %r = cleave.unary exp %p : tensor<4xf32>
+    cleave.yield %r : tensor<4xf32>
+  }
+  // CHECK: arena 0, [[B:[0-9]+]], [4, 1]
+  %b = cleave.kernel loop(%a, %w) : (tensor<4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32> {
+  ^bb0(%p: tensor<4xf32>, %q: tensor<4x4xf32>):
+    %s = cleave.broadcast %p {dims = array<i64: 1>} : (tensor<4xf32>) -> tensor<4x4xf32>
+    %r = cleave.binary add %s, %q : tensor<4x4xf32>
+    cleave.yield %r : tensor<4x4xf32>
+  }
+  %c = cleave.kernel matmul(%b, %w) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32> {
+  ^bb0(%p: tensor<4x4xf32>, %q: tensor<4x4xf32>):
+    %d = cleave.dot %p, %q {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contract = array<i64: 1>, rhs_contract = array<i64: 0>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+    cleave.yield %d : tensor<4x4xf32>
+  }
+  return %c : tensor<4x4xf32>
+}
