@@ -1,5 +1,5 @@
-"""readmes.py ROOT - check that each room has a README.md of at most a page.
-"""
+"""readmes.py ROOT - check that each room has a README.md of at most a page."""
+
 import os
 import sys
 
