@@ -50,8 +50,7 @@ Value LocalBuilder::resizeEnd(Location loc, Value x, int64_t dim, int64_t size,
   if (size > current) {
     SmallVector<int64_t> high(type.getRank(), 0);
     high[dim] = size - current;
-    return builder.create<PadOp>(loc, x, low, high,
-                                 builder.getF64FloatAttr(value));
+    return builder.create<PadOp>(loc, x, low, high, APFloat(value));
   }
   if (size == current)
     return x;
