@@ -50,10 +50,10 @@ const Link &Cluster::getLinkBetween(llvm::ArrayRef<int64_t> ranks) const {
   return links[nodes[first.group].link];
 }
 
-/// Figures for one CPU rank: one core with 16-lane vectors runs large products at
-/// about 200 GFLOP/s and streams about 10 GB/s when its neighbours do so too. The
-/// link is shared memory under MPI: two ranks that all-reduce 1 MiB in 0.1 ms and
-/// 0.3 MB in 39 us give 7 us and 12 GB/s.
+/// Figures for one CPU rank: one core with 16-lane vectors runs large products
+/// at about 200 GFLOP/s and streams about 10 GB/s when its neighbours do so
+/// too. The link is shared memory under MPI: two ranks that all-reduce 1 MiB in
+/// 0.1 ms and 0.3 MB in 39 us give 7 us and 12 GB/s.
 Cluster Cluster::getHost(int64_t ranks) {
   constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
   Cluster cluster;

@@ -1,4 +1,5 @@
-//===- Cluster.h - description of the machines -----------------------------===//
+//===- Cluster.h - description of the machines
+//-----------------------------===//
 //
 // Devices, nodes and links, as the user describes them in a YAML file or as the
 // default for ranks on this host. Every machine constant that the planner uses
@@ -24,10 +25,10 @@ namespace cleave {
 /// One kind of device; on a CPU, what one rank has of it.
 struct Device {
   std::string name;
-  std::string target = "cpu"; ///< cpu or cuda
-  std::string arch;           ///< sm_90, or a CPU name; may be empty
-  double memory = 0;          ///< bytes
-  double bandwidth = 0;       ///< bytes/s of its memory
+  std::string target = "cpu";         ///< cpu or cuda
+  std::string arch;                   ///< sm_90, or a CPU name; may be empty
+  double memory = 0;                  ///< bytes
+  double bandwidth = 0;               ///< bytes/s of its memory
   std::map<std::string, double> peak; ///< FLOP/s by precision; has fp32
 };
 
@@ -61,12 +62,13 @@ struct Cluster {
   int64_t getNodeOf(int64_t rank) const;
   /// Device of a rank.
   const Device &getDeviceOf(int64_t rank) const;
-  /// The link that a collective of these ranks is bound by: that of their node if
-  /// they share one, else the network. All must exist.
+  /// The link that a collective of these ranks is bound by: that of their node
+  /// if they share one, else the network. All must exist.
   const Link &getLinkBetween(llvm::ArrayRef<int64_t> ranks) const;
 
-  /// `ranks` CPU ranks on this host, with the figures of Cluster.cpp: modest and
-  /// the same everywhere, so that a plan does not depend on where it is made.
+  /// `ranks` CPU ranks on this host, with the figures of Cluster.cpp: modest
+  /// and the same everywhere, so that a plan does not depend on where it is
+  /// made.
   static Cluster getHost(int64_t ranks);
 };
 

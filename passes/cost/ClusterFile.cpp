@@ -1,8 +1,9 @@
 //===- ClusterFile.cpp - reads a cluster from YAML ------------------------===//
 //
-// The format is in docs (Cluster). Unknown keys, units that do not fit, links and
-// devices that are named but not described are errors at their line and column.
-// yaml-cpp throws: this file is compiled with exceptions, and none leaves it.
+// The format is in docs (Cluster). Unknown keys, units that do not fit, links
+// and devices that are named but not described are errors at their line and
+// column. yaml-cpp throws: this file is compiled with exceptions, and none
+// leaves it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,11 +50,14 @@ private:
 
 } // namespace
 
-[[noreturn]] static void fail(const YAML::Node &node, const llvm::Twine &message) {
+[[noreturn]] static void fail(const YAML::Node &node,
+                              const llvm::Twine &message) {
   throw Fault{node.Mark(), message.str()};
 }
 
-static std::string quote(llvm::StringRef text) { return ("'" + text + "'").str(); }
+static std::string quote(llvm::StringRef text) {
+  return ("'" + text + "'").str();
+}
 
 /// Checks that `node` is a map with no key but these.
 static void verifyKeys(const YAML::Node &node, llvm::StringRef what,
@@ -79,7 +83,10 @@ static YAML::Node require(const YAML::Node &node, llvm::StringRef what,
 static double getFactor(llvm::StringRef text, Unit unit) {
   if (unit == Unit::Seconds)
     return llvm::StringSwitch<double>(text)
-        .Case("ns", 1e-9).Case("us", 1e-6).Case("ms", 1e-3).Case("s", 1)
+        .Case("ns", 1e-9)
+        .Case("us", 1e-6)
+        .Case("ms", 1e-3)
+        .Case("s", 1)
         .Default(0);
   if (unit == Unit::BytesPerSecond && !text.consume_back("/s"))
     return 0;
@@ -112,14 +119,16 @@ static llvm::StringRef getExample(Unit unit) {
 }
 
 /// "3.35TB/s" -> 3.35e12; must be positive.
-static double readQuantity(const YAML::Node &node, llvm::StringRef key, Unit unit) {
+static double readQuantity(const YAML::Node &node, llvm::StringRef key,
+                           Unit unit) {
   llvm::StringRef text = node.IsScalar() ? llvm::StringRef(node.Scalar()) : "";
   llvm::StringRef number =
       text.take_while([](char c) { return llvm::isDigit(c) || c == '.'; });
   double value = 0;
   double factor = getFactor(text.drop_front(number.size()).trim(), unit);
   if (number.getAsDouble(value) || factor == 0 || !(value > 0))
-    fail(node, quote(key) + " must be " + getExample(unit) + ", found " + quote(text));
+    fail(node, quote(key) + " must be " + getExample(unit) + ", found " +
+                   quote(text));
   return value * factor;
 }
 
@@ -127,7 +136,8 @@ static int64_t readCount(const YAML::Node &node, llvm::StringRef key) {
   int64_t value = 0;
   llvm::StringRef text = node.IsScalar() ? llvm::StringRef(node.Scalar()) : "";
   if (text.getAsInteger(10, value) || value < 1)
-    fail(node, quote(key) + " must be a positive integer, found " + quote(text));
+    fail(node,
+         quote(key) + " must be a positive integer, found " + quote(text));
   return value;
 }
 
@@ -143,14 +153,17 @@ void Reader::readDevices(const YAML::Node &node) {
     YAML::Node target = require(body, what, "target");
     device.target = target.Scalar();
     if (device.target != "cpu" && device.target != "cuda")
-      fail(target, "'target' must be cpu or cuda, found " + quote(device.target));
+      fail(target,
+           "'target' must be cpu or cuda, found " + quote(device.target));
     if (body["arch"])
       device.arch = body["arch"].Scalar();
-    device.memory = readQuantity(require(body, what, "memory"), "memory", Unit::Bytes);
-    device.bandwidth = readQuantity(require(body, what, "bandwidth"), "bandwidth",
-                                    Unit::BytesPerSecond);
+    device.memory =
+        readQuantity(require(body, what, "memory"), "memory", Unit::Bytes);
+    device.bandwidth = readQuantity(require(body, what, "bandwidth"),
+                                    "bandwidth", Unit::BytesPerSecond);
     YAML::Node peak = require(body, what, "peak");
-    verifyKeys(peak, "'peak'", {"fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "int8"});
+    verifyKeys(peak, "'peak'",
+               {"fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "int8"});
     require(peak, "'peak'", "fp32");
     for (const auto &figure : peak)
       device.peak[figure.first.Scalar()] =
@@ -167,8 +180,8 @@ void Reader::readLinks(const YAML::Node &node) {
     verifyKeys(entry.second, what, {"latency", "bandwidth"});
     Link link;
     link.name = entry.first.Scalar();
-    link.latency =
-        readQuantity(require(entry.second, what, "latency"), "latency", Unit::Seconds);
+    link.latency = readQuantity(require(entry.second, what, "latency"),
+                                "latency", Unit::Seconds);
     link.bandwidth = readQuantity(require(entry.second, what, "bandwidth"),
                                   "bandwidth", Unit::BytesPerSecond);
     cluster.links.push_back(std::move(link));
@@ -190,8 +203,9 @@ size_t Reader::findLink(const YAML::Node &name) const {
 }
 
 NodeGroup Reader::readGroup(const YAML::Node &entry) {
-  verifyKeys(entry, "a node", {"count", "device", "per_node", "link", "nics",
-                               "host_memory", "host_link"});
+  verifyKeys(entry, "a node",
+             {"count", "device", "per_node", "link", "nics", "host_memory",
+              "host_link"});
   NodeGroup group;
   group.device = findDevice(require(entry, "a node", "device"));
   if (entry["count"])
@@ -201,11 +215,13 @@ NodeGroup Reader::readGroup(const YAML::Node &entry) {
   if (entry["link"])
     group.link = findLink(entry["link"]);
   else if (group.perNode > 1)
-    fail(entry, "a node of " + llvm::Twine(group.perNode) + " devices needs 'link'");
+    fail(entry,
+         "a node of " + llvm::Twine(group.perNode) + " devices needs 'link'");
   if (entry["nics"])
     group.nics = readCount(entry["nics"], "nics");
   if (entry["host_memory"])
-    group.hostMemory = readQuantity(entry["host_memory"], "host_memory", Unit::Bytes);
+    group.hostMemory =
+        readQuantity(entry["host_memory"], "host_memory", Unit::Bytes);
   if (entry["host_link"])
     group.hostLink = findLink(entry["host_link"]);
   return group;
@@ -220,13 +236,15 @@ void Reader::readNodes(const YAML::Node &node) {
     count += cluster.nodes.back().count;
   }
   if (count > 1)
-    cluster.network = findLink(require(root, "a cluster of several nodes", "network"));
+    cluster.network =
+        findLink(require(root, "a cluster of several nodes", "network"));
   else if (root["network"])
     cluster.network = findLink(root["network"]);
 }
 
 Cluster Reader::read() {
-  verifyKeys(root, "a cluster", {"name", "devices", "nodes", "network", "links"});
+  verifyKeys(root, "a cluster",
+             {"name", "devices", "nodes", "network", "links"});
   if (root["name"])
     cluster.name = root["name"].Scalar();
   readDevices(require(root, "a cluster", "devices"));
@@ -237,8 +255,10 @@ Cluster Reader::read() {
   return cluster;
 }
 
-FailureOr<Cluster> cleave::readCluster(MLIRContext *context, llvm::StringRef path) {
-  auto report = [&](YAML::Mark mark, const std::string &message) -> FailureOr<Cluster> {
+FailureOr<Cluster> cleave::readCluster(MLIRContext *context,
+                                       llvm::StringRef path) {
+  auto report = [&](YAML::Mark mark,
+                    const std::string &message) -> FailureOr<Cluster> {
     bool known = !mark.is_null();
     emitError(FileLineColLoc::get(context, path, known ? mark.line + 1 : 1,
                                   known ? mark.column + 1 : 1))

@@ -52,7 +52,8 @@ bool cleave::isSameLayout(const AxisState &a, const AxisState &b,
                           ArrayRef<int64_t> shape, int64_t parts) {
   if (a == b)
     return true;
-  if (a.kind != AxisState::Split || b.kind != AxisState::Split || a.dim != b.dim)
+  if (a.kind != AxisState::Split || b.kind != AxisState::Split ||
+      a.dim != b.dim)
     return false;
   int64_t size = shape[a.dim];
   return getChunk(size, a.block, parts) == getChunk(size, b.block, parts);
@@ -70,6 +71,16 @@ CostModel::CostModel(const Cluster &cluster) : cluster(cluster) {
       it->second = std::min(it->second, figure);
     }
   }
+}
+
+Work cleave::getFusedWork(Operation *op) {
+  Work work = cast<WorkOpInterface>(op).getWork();
+  if (!op->hasTrait<OpTrait::Elementwise>() || op->getNumOperands() == 0)
+    return work;
+  double operands = op->getNumOperands();
+  work.bytesRead *= (operands - 1) / operands;
+  work.bytesWritten = 0;
+  return work;
 }
 
 /// Precisions as the cluster names them; what it does not list runs as fp32.
@@ -129,27 +140,32 @@ double CostModel::getPackTime(const AxisState &state, const LocalTensor &tensor,
   return getCopyTime(tensor.getBytes(state, parts) * parts);
 }
 
-double CostModel::getConversionTime(const AxisState &from, const AxisState &to,
+double CostModel::getCollectiveTime(const AxisState &from, const AxisState &to,
                                     const LocalTensor &tensor,
                                     const AxisLink &axis) const {
   int64_t parts = axis.size;
-  if (isSameLayout(from, to, tensor.shape, parts))
+  bool isWhole = to.kind == AxisState::Replicated;
+  double shard = tensor.getBytes(isWhole ? from : to, parts);
+  if (from.kind == AxisState::Partial)
+    return isWhole ? getAllReduceTime(axis, tensor.getBytes())
+                   : getReduceScatterTime(axis, shard * parts) +
+                         getPackTime(to, tensor, parts);
+  if (isWhole)
+    return getAllGatherTime(axis, shard * parts) +
+           getPackTime(from, tensor, parts);
+  // Parts of either dim are packed before and unpacked after the exchange.
+  double largest = std::max(shard, tensor.getBytes(from, parts));
+  return getAllToAllTime(axis, largest) + 2 * getCopyTime(largest);
+}
+
+double CostModel::getConversionTime(const AxisState &from, const AxisState &to,
+                                    const LocalTensor &tensor,
+                                    const AxisLink &axis) const {
+  if (isSameLayout(from, to, tensor.shape, axis.size))
     return 0;
   if (to.kind == AxisState::Partial)
     return std::numeric_limits<double>::infinity();
-  double shard = tensor.getBytes(to.kind == AxisState::Split ? to : from, parts);
-  switch (from.kind) {
-  case AxisState::Replicated:
-    return getCopyTime(shard);
-  case AxisState::Split:
-    if (to.kind == AxisState::Replicated)
-      return getAllGatherTime(axis, shard * parts) + getPackTime(from, tensor, parts);
-    return getAllToAllTime(axis, std::max(shard, tensor.getBytes(from, parts))) +
-           2 * getCopyTime(shard);
-  case AxisState::Partial:
-    if (to.kind == AxisState::Replicated)
-      return getAllReduceTime(axis, tensor.getBytes());
-    return getReduceScatterTime(axis, shard * parts) + getPackTime(to, tensor, parts);
-  }
-  llvm_unreachable("unknown state");
+  if (from.kind == AxisState::Replicated)
+    return getCopyTime(tensor.getBytes(to, axis.size));
+  return axis.latency + getCollectiveTime(from, to, tensor, axis);
 }

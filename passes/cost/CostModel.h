@@ -2,8 +2,8 @@
 //
 // Reads the IR and the cluster, changes neither. An op takes the longer of its
 // arithmetic at the device's peak and its bytes at the memory's bandwidth. A
-// collective follows the ring formulas in latency alpha and bandwidth 1/beta (NCCL
-// tests, PERFORMANCE.md): for n ranks and B bytes of the whole buffer
+// collective follows the ring formulas in latency alpha and bandwidth 1/beta
+// (NCCL tests, PERFORMANCE.md): for n ranks and B bytes of the whole buffer
 //
 //   all-reduce                 2 (n-1) alpha + 2 (n-1)/n B beta
 //   all-gather, reduce-scatter   (n-1) alpha +   (n-1)/n B beta
@@ -32,9 +32,16 @@ struct AxisState {
   static AxisState getSplit(int64_t dim, int64_t block) {
     return {Split, dim, block, ReduceKind::Sum};
   }
-  static AxisState getPartial(ReduceKind kind) { return {Partial, -1, 1, kind}; }
+  static AxisState getPartial(ReduceKind kind) {
+    return {Partial, -1, 1, kind};
+  }
   bool operator==(const AxisState &other) const = default;
 };
+
+/// Work of an op as it will run: an elementwise op becomes part of the kernel
+/// that makes one of its operands, so that operand and the result cost no bytes
+/// of their own; the other operands are read.
+Work getFusedWork(mlir::Operation *op);
 
 /// An axis as collectives see it.
 struct AxisLink {
@@ -74,13 +81,18 @@ public:
   double getCopyTime(double bytes) const { return 2 * bytes / bandwidth; }
   /// The axis `name` of `mesh`: bound by the slowest group of ranks along it.
   AxisLink getAxisLink(MeshAttr mesh, llvm::StringRef name) const;
-  /// Seconds from one state of a tensor on an axis to another: nothing, a slice,
-  /// or one collective and the copies that pack what does not lie in one piece.
-  /// Infinity where there is no way (to a partial value).
+  /// Seconds from one state of a tensor on an axis to another: nothing, a
+  /// slice, or one collective: a latency until its ranks have met, its formula,
+  /// and the copies that pack what does not lie in one piece. Infinity where
+  /// there is no way (to a partial value).
   double getConversionTime(const AxisState &from, const AxisState &to,
-                           const LocalTensor &tensor, const AxisLink &axis) const;
+                           const LocalTensor &tensor,
+                           const AxisLink &axis) const;
 
 private:
+  double getCollectiveTime(const AxisState &from, const AxisState &to,
+                           const LocalTensor &tensor,
+                           const AxisLink &axis) const;
   double getPackTime(const AxisState &state, const LocalTensor &tensor,
                      int64_t parts) const;
 
@@ -89,7 +101,8 @@ private:
   std::map<std::string, double> peak;
 };
 
-/// Whether two states lay the tensor out alike: equal, or split in the same chunks.
+/// Whether two states lay the tensor out alike: equal, or split in the same
+/// chunks.
 bool isSameLayout(const AxisState &a, const AxisState &b,
                   llvm::ArrayRef<int64_t> shape, int64_t parts);
 

@@ -14,15 +14,23 @@ static constexpr double kMicroseconds = 1e6;
 /// parallelism was asked for by number, so only an op that cannot be split may.
 static constexpr double kBatchGatherPenalty = 1000;
 
-/// Price of a byte of weights, in reads of it from memory (see Objective).
-static double getReads(Objective objective) {
+namespace {
+/// Price of weights, in reads of them from memory (see Objective).
+struct WeightPrice {
+  double whole;   ///< per byte of a weight that the axis leaves whole
+  double perByte; ///< per byte that a rank holds
+};
+} // namespace
+
+static WeightPrice getPrice(Objective objective) {
+  constexpr double kTieBreak = 1e-3;
   switch (objective) {
   case Objective::Balanced:
-    return 10;
+    return {30, kTieBreak};
   case Objective::Time:
-    return 1e-3;
+    return {0, kTieBreak};
   case Objective::Memory:
-    return 1e6;
+    return {0, 1e6};
   }
   llvm_unreachable("unknown objective");
 }
@@ -71,8 +79,12 @@ size_t AxisProblem::countConsumers(size_t tensor) const {
 double AxisProblem::getWeightCost(size_t tensor, const AxisState &state) const {
   if (graph.tensors[tensor].kind != Tensor::Param)
     return 0;
-  double bytes = local.tensors[tensor].getBytes(state, axis.link.size);
-  return kMicroseconds * getReads(axis.objective) * bytes / costs.getMemoryBandwidth();
+  WeightPrice price = getPrice(axis.objective);
+  double reads =
+      price.perByte * local.tensors[tensor].getBytes(state, axis.link.size);
+  if (state.kind == AxisState::Replicated)
+    reads += price.whole * local.tensors[tensor].getBytes();
+  return kMicroseconds * reads / costs.getMemoryBandwidth();
 }
 
 /// Inputs and parameters: any state that their pin allows.
@@ -85,9 +97,11 @@ LogicalResult AxisProblem::addStates(size_t index) {
   };
   SmallVector<AxisState> states = {AxisState::getReplicated()};
   if (pin || countConsumers(index) > 0)
-    states = getStates(local.tensors[index], blocks[index], axis.link.size, isTaken);
+    states =
+        getStates(local.tensors[index], blocks[index], axis.link.size, isTaken);
   if (pin)
-    llvm::erase_if(states, [&](const AxisState &state) { return !pin->allows(state); });
+    llvm::erase_if(states,
+                   [&](const AxisState &state) { return !pin->allows(state); });
   if (states.empty()) {
     Location loc = tensor.kind == Tensor::Param ? tensor.param.getLoc()
                                                 : graph.main.getLoc();
@@ -122,14 +136,16 @@ LogicalResult AxisProblem::addNode(size_t index) {
     return false;
   });
   if (all.empty())
-    return node.op->emitError() << bound->source << ": the result of '" << node.name
-                                << "' cannot be laid over axis '" << axis.name
-                                << "' of size " << parts << " like this";
+    return node.op->emitError()
+           << bound->source << ": the result of '" << node.name
+           << "' cannot be laid over axis '" << axis.name << "' of size "
+           << parts << " like this";
   std::vector<double> unary;
   for (const Strategy &strategy : all) {
     Work work = getLocalWork(graph, local, index, strategy, parts);
-    Type element = node.results.empty() ? Type(Float32Type::get(node.op->getContext()))
-                                        : graph.tensors[node.results[0]].type.getElementType();
+    Type element = node.results.empty()
+                       ? Type(Float32Type::get(node.op->getContext()))
+                       : graph.tensors[node.results[0]].type.getElementType();
     unary.push_back(kMicroseconds * costs.getOpTime(work, element));
   }
   size_t variable = problem.addVariable(node.name, std::move(unary));
@@ -162,7 +178,8 @@ SmallVector<AxisState> AxisProblem::getWanted(size_t tensor) const {
   return wanted;
 }
 
-/// A value of several users: what it is made as, and what it is converted to once.
+/// A value of several users: what it is made as, and what it is converted to
+/// once.
 void AxisProblem::addPair(size_t tensor) {
   Source pair;
   std::vector<double> unary;
@@ -199,39 +216,44 @@ bool AxisProblem::isPinned(size_t tensor) const {
   return pins.find(tensor, axis.name) != nullptr;
 }
 
-/// A parameter is stored as it is used: that it is gathered at each use is for the
-/// user to ask. A value stays partial within its stage.
-double AxisProblem::getCost(size_t tensor, const AxisState &from, const AxisState &to,
-                            bool crossesStage) const {
+/// A parameter is stored as it is used: that it is gathered at each use is for
+/// the user to ask. A value stays partial within its stage.
+double AxisProblem::getCost(size_t tensor, const AxisState &from,
+                            const AxisState &to, bool crossesStage) const {
   const LocalTensor &shape = local.tensors[tensor];
   if (to.kind == AxisState::Partial && crossesStage)
     return kForbidden;
   if (isSameLayout(from, to, shape.shape, axis.link.size))
     return 0;
   bool isSplit = from.kind == AxisState::Split;
-  if (graph.tensors[tensor].kind == Tensor::Param && isSplit && !isPinned(tensor))
+  if (graph.tensors[tensor].kind == Tensor::Param && isSplit &&
+      !isPinned(tensor))
     return kForbidden;
   double penalty = axis.isBatch && isSplit ? kBatchGatherPenalty : 1;
-  return kMicroseconds * penalty * costs.getConversionTime(from, to, shape, axis.link);
+  return kMicroseconds * penalty *
+         costs.getConversionTime(from, to, shape, axis.link);
 }
 
-double AxisProblem::getCost(size_t tensor, const Forms &forms, const AxisState &to,
-                            bool crossesStage) const {
+double AxisProblem::getCost(size_t tensor, const Forms &forms,
+                            const AxisState &to, bool crossesStage) const {
   return std::min(getCost(tensor, forms.made, to, crossesStage),
                   getCost(tensor, forms.converted, to, crossesStage));
 }
 
-SmallVector<AxisState, 2> AxisProblem::getNeeds(size_t node, size_t tensor,
-                                                const Strategy &strategy) const {
+SmallVector<AxisState, 2>
+AxisProblem::getNeeds(size_t node, size_t tensor,
+                      const Strategy &strategy) const {
   SmallVector<AxisState, 2> needs;
-  for (auto [operand, state] : llvm::zip(graph.nodes[node].operands, strategy.operands))
+  for (auto [operand, state] :
+       llvm::zip(graph.nodes[node].operands, strategy.operands))
     if (operand == tensor && !llvm::is_contained(needs, state))
       needs.push_back(state);
   return needs;
 }
 
-void AxisProblem::addEdge(const Source &from, size_t to, size_t domain,
-                          llvm::function_ref<double(const Forms &, size_t)> cost) {
+void AxisProblem::addEdge(
+    const Source &from, size_t to, size_t domain,
+    llvm::function_ref<double(const Forms &, size_t)> cost) {
   std::vector<double> table;
   for (const Forms &forms : from.forms)
     for (size_t value = 0; value < domain; ++value)
@@ -250,7 +272,8 @@ void AxisProblem::addUse(size_t tensor, size_t node) {
   addEdge(sources[tensor], nodeVariables[node], strategies[node].size(),
           [&](const Forms &forms, size_t value) {
             double cost = 0;
-            for (const AxisState &need : getNeeds(node, tensor, strategies[node][value]))
+            for (const AxisState &need :
+                 getNeeds(node, tensor, strategies[node][value]))
               cost += getCost(tensor, forms, need, crossing);
             return cost;
           });
@@ -279,12 +302,14 @@ double AxisProblem::getOutputCost(size_t tensor, const Forms &forms) const {
 void AxisProblem::addOutput(size_t tensor) {
   const Source &source = sources[tensor];
   for (auto [value, forms] : llvm::enumerate(source.forms))
-    problem.variables[source.variable].costs[value] += getOutputCost(tensor, forms);
+    problem.variables[source.variable].costs[value] +=
+        getOutputCost(tensor, forms);
 }
 
 //===-- Reading the solution ----------------------------------------------===//
 
-const Strategy &AxisProblem::getStrategy(size_t node, const Solution &solution) const {
+const Strategy &AxisProblem::getStrategy(size_t node,
+                                         const Solution &solution) const {
   return strategies[node][solution.values[nodeVariables[node]]];
 }
 
@@ -294,7 +319,8 @@ AxisState AxisProblem::getState(size_t tensor, const Solution &solution) const {
 
 void AxisProblem::forEachConversion(
     const Solution &solution,
-    llvm::function_ref<void(size_t, const AxisState &, const AxisState &)> visit) const {
+    llvm::function_ref<void(size_t, const AxisState &, const AxisState &)>
+        visit) const {
   auto isSame = [&](size_t tensor, const AxisState &a, const AxisState &b) {
     return isSameLayout(a, b, local.tensors[tensor].shape, axis.link.size);
   };
@@ -305,11 +331,13 @@ void AxisProblem::forEachConversion(
     auto convert = [&](const AxisState &to) {
       if (isSame(t, forms.made, to) || isSame(t, forms.converted, to))
         return;
-      bool direct = getCost(t, forms.made, to, false) < getCost(t, forms.converted, to, false);
+      bool direct = getCost(t, forms.made, to, false) <
+                    getCost(t, forms.converted, to, false);
       visit(t, direct ? forms.made : forms.converted, to);
     };
     for (size_t user : users[t])
-      for (const AxisState &need : getNeeds(user, t, getStrategy(user, solution)))
+      for (const AxisState &need :
+           getNeeds(user, t, getStrategy(user, solution)))
         convert(need);
     for (const Store &store : graph.stores)
       if (store.value == t)

@@ -15,8 +15,9 @@ namespace cleave::plan {
 
 class AxisProblem {
 public:
-  AxisProblem(const Graph &graph, const LocalGraph &local, const CostModel &costs,
-              const Pins &pins, const AxisOptions &axis);
+  AxisProblem(const Graph &graph, const LocalGraph &local,
+              const CostModel &costs, const Pins &pins,
+              const AxisOptions &axis);
 
   /// Poses the problem; fails where a pin leaves a tensor or node no choice.
   mlir::LogicalResult build();
@@ -29,7 +30,8 @@ public:
   void forEachConversion(
       const Solution &solution,
       llvm::function_ref<void(size_t tensor, const AxisState &from,
-                              const AxisState &to)> visit) const;
+                              const AxisState &to)>
+          visit) const;
 
 private:
   /// The forms in which a tensor is at hand: as made, and as converted once.

@@ -15,7 +15,8 @@ LocalGraph::LocalGraph(const Graph &graph)
     : states(graph.tensors.size()), usedFactors(graph.nodes.size()) {
   for (const Tensor &tensor : graph.tensors) {
     int64_t bits = tensor.type.getElementTypeBitWidth();
-    tensors.push_back({llvm::to_vector(tensor.type.getShape()), (bits + 7) / 8});
+    tensors.push_back(
+        {llvm::to_vector(tensor.type.getShape()), (bits + 7) / 8});
   }
   for (const Node &node : graph.nodes)
     work.push_back(node.work);
@@ -30,8 +31,8 @@ bool LocalGraph::isSplit(size_t tensor, int64_t dim) const {
 //===-- What was decided --------------------------------------------------===//
 
 /// Counts a conversion as the collective that it becomes.
-static void count(AxisReport &report, const AxisState &from, const AxisState &to,
-                  double time, int64_t stage) {
+static void count(AxisReport &report, const AxisState &from,
+                  const AxisState &to, double time, int64_t stage) {
   if (from.kind == AxisState::Partial)
     ++report.reductions;
   else if (from.kind == AxisState::Split && to.kind == AxisState::Replicated)
@@ -39,13 +40,15 @@ static void count(AxisReport &report, const AxisState &from, const AxisState &to
   else if (from.kind == AxisState::Split)
     ++report.exchanges;
   report.time += time;
-  report.stageTimes.resize(std::max<size_t>(report.stageTimes.size(), stage + 1));
+  report.stageTimes.resize(
+      std::max<size_t>(report.stageTimes.size(), stage + 1));
   report.stageTimes[stage] += time;
 }
 
 /// Divides shapes and work, and remembers states and factors.
-static void apply(const Graph &graph, LocalGraph &local, const AxisProblem &problem,
-                  const Solution &solution, int64_t parts) {
+static void apply(const Graph &graph, LocalGraph &local,
+                  const AxisProblem &problem, const Solution &solution,
+                  int64_t parts) {
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     const Strategy &strategy = problem.getStrategy(n, solution);
     local.work[n] = getLocalWork(graph, local, n, strategy, parts);
@@ -62,16 +65,18 @@ static void apply(const Graph &graph, LocalGraph &local, const AxisProblem &prob
   }
 }
 
-FailureOr<AxisReport> cleave::plan::searchAxis(const Graph &graph, LocalGraph &local,
-                                               const CostModel &costs, const Pins &pins,
+FailureOr<AxisReport> cleave::plan::searchAxis(const Graph &graph,
+                                               LocalGraph &local,
+                                               const CostModel &costs,
+                                               const Pins &pins,
                                                const AxisOptions &axis) {
   AxisProblem problem(graph, local, costs, pins, axis);
   if (failed(problem.build()))
     return failure();
   std::optional<Solution> solution = solve(problem.get());
   if (!solution)
-    return graph.module.emitError()
-           << "no plan along axis '" << axis.name << "' fits what is fixed by hand";
+    return graph.module.emitError() << "no plan along axis '" << axis.name
+                                    << "' fits what is fixed by hand";
   AxisReport report;
   report.name = axis.name;
   report.isExact = solution->exact;
@@ -79,7 +84,8 @@ FailureOr<AxisReport> cleave::plan::searchAxis(const Graph &graph, LocalGraph &l
     report.fixed.push_back(problem.get().variables[variable].name);
   problem.forEachConversion(*solution, [&](size_t tensor, const AxisState &from,
                                            const AxisState &to) {
-    double time = costs.getConversionTime(from, to, local.tensors[tensor], axis.link);
+    double time =
+        costs.getConversionTime(from, to, local.tensors[tensor], axis.link);
     count(report, from, to, time, graph.tensors[tensor].stage);
   });
   apply(graph, local, problem, *solution, axis.link.size);

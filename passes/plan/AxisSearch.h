@@ -1,14 +1,16 @@
 //===- AxisSearch.h - what one mesh axis does to each tensor --------------===//
 //
-// The search goes axis by axis: dp, then tp, each with what the earlier ones have
-// decided. For one axis every node picks a strategy (a factor of its rule that the
-// axis splits, or none, or passing partial sums through where it is linear), every
-// input and parameter a state; where producer and user disagree, a conversion is
-// paid, once for all users that want the same form. Nothing here knows any model.
+// The search goes axis by axis: dp, then tp, each with what the earlier ones
+// have decided. For one axis every node picks a strategy (a factor of its rule
+// that the axis splits, or none, or passing partial sums through where it is
+// linear), every input and parameter a state; where producer and user disagree,
+// a conversion is paid, once for all users that want the same form. Nothing
+// here knows any model.
 //
 // The problem it becomes (Problem.h):
 //   a variable per node, input and parameter
-//   a variable per value with several users: the pair (state it is made in, form
+//   a variable per value with several users: the pair (state it is made in,
+//   form
 //     it is converted to once); users take whichever of the two is nearer
 //   costs: time of the node on local shapes; bytes of weights times their price
 //   edges: conversion times
@@ -42,15 +44,15 @@ struct AxisOptions {
   std::string name;
   AxisLink link;
   Objective objective = Objective::Balanced;
-  /// The axis divides the batch: what it splits is not gathered again unless there
-  /// is no other way, and gathering the model's outputs counts nothing.
+  /// The axis divides the batch: what it splits is not gathered again unless
+  /// there is no other way, and gathering the model's outputs counts nothing.
   bool isBatch = false;
 };
 
 /// Collectives that the decisions call for along one axis.
 struct AxisReport {
   std::string name;
-  double time = 0; ///< seconds in them
+  double time = 0;        ///< seconds in them
   int64_t reductions = 0; ///< all-reduces and reduce-scatters
   int64_t gathers = 0;
   int64_t exchanges = 0;
@@ -59,8 +61,8 @@ struct AxisReport {
   std::vector<double> stageTimes; ///< seconds, by stage of the producer
 };
 
-/// Decides the axis and applies the decision to `local`. Pins that leave no choice
-/// are errors.
+/// Decides the axis and applies the decision to `local`. Pins that leave no
+/// choice are errors.
 mlir::FailureOr<AxisReport> searchAxis(const Graph &graph, LocalGraph &local,
                                        const CostModel &costs, const Pins &pins,
                                        const AxisOptions &axis);

@@ -55,19 +55,22 @@ ShardingAttr Decisions::getSharding(size_t index) const {
   SmallVector<DimShardingAttr> dims;
   for (auto [names, block] : llvm::zip(splits, blocks))
     dims.push_back(DimShardingAttr::get(context, names, block));
-  return ShardingAttr::get(context, getMesh(tensor.stage), dims, kind, partialAxes);
+  return ShardingAttr::get(context, getMesh(tensor.stage), dims, kind,
+                           partialAxes);
 }
 
 void Decisions::writeMeshes() {
   OpBuilder builder(graph.module.getBodyRegion());
   for (auto [stage, mesh] : llvm::enumerate(meshes))
-    builder.create<MeshOp>(graph.module.getLoc(), getMesh(stage).getValue(), mesh);
+    builder.create<MeshOp>(graph.module.getLoc(), getMesh(stage).getValue(),
+                           mesh);
 }
 
 static void setStage(Operation *op, int64_t stage, bool isStaged) {
   if (isStaged)
-    op->setAttr("cleave.stage",
-                IntegerAttr::get(IntegerType::get(op->getContext(), 64), stage));
+    op->setAttr(
+        "cleave.stage",
+        IntegerAttr::get(IntegerType::get(op->getContext(), 64), stage));
 }
 
 void Decisions::writeOps() {
@@ -76,7 +79,8 @@ void Decisions::writeOps() {
     SmallVector<Attribute> shardings;
     for (size_t result : node.results)
       shardings.push_back(getSharding(result));
-    node.op->setAttr("cleave.shardings", ArrayAttr::get(node.op->getContext(), shardings));
+    node.op->setAttr("cleave.shardings",
+                     ArrayAttr::get(node.op->getContext(), shardings));
     setStage(node.op, node.stage, isStaged);
   }
   for (const Store &store : graph.stores)
@@ -96,21 +100,24 @@ void Decisions::writeLoads() {
       if (auto at = user->getAttrOfType<IntegerAttr>("cleave.stage"))
         stage = stage < 0 ? at.getInt() : std::min(stage, at.getInt());
     stage = std::max<int64_t>(stage, 0);
-    ShardingAttr whole = graph.module.lookupSymbol<ParamOp>(load.getSymbol()).getShardingAttr();
-    Attribute own = ShardingAttr::get(load.getContext(), getMesh(stage), whole.getDims(),
-                                      whole.getPartialKind(), whole.getPartialAxes());
+    ShardingAttr whole =
+        graph.module.lookupSymbol<ParamOp>(load.getSymbol()).getShardingAttr();
+    Attribute own =
+        ShardingAttr::get(load.getContext(), getMesh(stage), whole.getDims(),
+                          whole.getPartialKind(), whole.getPartialAxes());
     load->setAttr("cleave.shardings", ArrayAttr::get(load.getContext(), own));
     setStage(load, stage, isStaged);
   });
 }
 
-/// Arguments as decided; results whole, on the mesh of the stage that makes them.
+/// Arguments as decided; results whole, on the mesh of the stage that makes
+/// them.
 void Decisions::writeFunction() {
   func::FuncOp main = graph.main;
   for (auto [i, tensor] : llvm::enumerate(graph.tensors))
     if (tensor.kind == Tensor::Input)
-      main.setArgAttr(cast<BlockArgument>(tensor.value).getArgNumber(), "cleave.sharding",
-                      getSharding(i));
+      main.setArgAttr(cast<BlockArgument>(tensor.value).getArgNumber(),
+                      "cleave.sharding", getSharding(i));
   for (auto [i, output] : llvm::enumerate(graph.outputs)) {
     const Tensor &tensor = graph.tensors[output];
     main.setResultAttr(i, "cleave.sharding",
@@ -123,8 +130,8 @@ void Decisions::writeFunction() {
 void Decisions::writePredictions(const CostModel &costs) {
   ModuleOp module = graph.module;
   Builder builder(module.getContext());
-  SmallVector<double> compute(meshes.size(), 0), communication(meshes.size(), 0),
-      weights(meshes.size(), 0);
+  SmallVector<double> compute(meshes.size(), 0),
+      communication(meshes.size(), 0), weights(meshes.size(), 0);
   for (auto [node, work] : llvm::zip(graph.nodes, local.work))
     if (!node.results.empty())
       compute[node.stage] += costs.getOpTime(
@@ -142,21 +149,28 @@ void Decisions::writePredictions(const CostModel &costs) {
     for (auto [stage, time] : llvm::enumerate(report.stageTimes))
       communication[stage] += time;
   }
-  double time = std::accumulate(compute.begin(), compute.end(), 0.0) +
-                std::accumulate(communication.begin(), communication.end(), 0.0);
+  double time =
+      std::accumulate(compute.begin(), compute.end(), 0.0) +
+      std::accumulate(communication.begin(), communication.end(), 0.0);
   SmallVector<int64_t> bytes(weights.begin(), weights.end());
   module->setAttr(
       "cleave.predictions",
       builder.getDictionaryAttr(
           {builder.getNamedAttr("seconds", builder.getF64FloatAttr(time)),
-           builder.getNamedAttr("compute_seconds", builder.getF64ArrayAttr(compute)),
-           builder.getNamedAttr("communication_seconds", builder.getF64ArrayAttr(communication)),
-           builder.getNamedAttr("weight_bytes_per_rank", builder.getI64ArrayAttr(bytes)),
-           builder.getNamedAttr("reductions", builder.getI64IntegerAttr(reductions)),
+           builder.getNamedAttr("compute_seconds",
+                                builder.getF64ArrayAttr(compute)),
+           builder.getNamedAttr("communication_seconds",
+                                builder.getF64ArrayAttr(communication)),
+           builder.getNamedAttr("weight_bytes_per_rank",
+                                builder.getI64ArrayAttr(bytes)),
+           builder.getNamedAttr("reductions",
+                                builder.getI64IntegerAttr(reductions)),
            builder.getNamedAttr("gathers", builder.getI64IntegerAttr(gathers)),
-           builder.getNamedAttr("exchanges", builder.getI64IntegerAttr(exchanges)),
-           builder.getNamedAttr("search",
-                                builder.getStringAttr(isExact ? "exact" : "approximate"))}));
+           builder.getNamedAttr("exchanges",
+                                builder.getI64IntegerAttr(exchanges)),
+           builder.getNamedAttr(
+               "search",
+               builder.getStringAttr(isExact ? "exact" : "approximate"))}));
 }
 
 void Decisions::write(const CostModel &costs) {

@@ -1,6 +1,7 @@
 //===- Graph.cpp - reads tensors and nodes of a logical module ------------===//
 
 #include "passes/plan/Graph.h"
+#include "passes/cost/CostModel.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
@@ -62,16 +63,26 @@ void GraphReader::readInputs() {
     unsigned index = argument.getArgNumber();
     auto name = graph.main.getArgAttrOfType<StringAttr>(index, "cleave.name");
     std::string text = name ? name.str() : "input" + std::to_string(index);
-    addTensor({Tensor::Input, text, text,
-               cast<RankedTensorType>(argument.getType()), {}, argument, {}});
+    addTensor({Tensor::Input,
+               text,
+               text,
+               cast<RankedTensorType>(argument.getType()),
+               {},
+               argument,
+               {}});
   }
 }
 
 void GraphReader::readParams() {
   for (ParamOp param : graph.module.getOps<ParamOp>()) {
     auto type = cast<RankedTensorType>(param.getType());
-    Tensor tensor{Tensor::Param, param.getSymName().str(),
-                  param.getSymName().str(), type, {}, {}, param};
+    Tensor tensor{Tensor::Param,
+                  param.getSymName().str(),
+                  param.getSymName().str(),
+                  type,
+                  {},
+                  {},
+                  param};
     tensor.trueShape = param.getTrueShape()
                            ? llvm::to_vector(*param.getTrueShape())
                            : llvm::to_vector(type.getShape());
@@ -87,10 +98,10 @@ std::string GraphReader::makeUnique(const std::string &name) {
 
 LogicalResult GraphReader::readNode(Operation *op) {
   auto rule = dyn_cast<ShardingRuleOpInterface>(op);
-  auto work = dyn_cast<WorkOpInterface>(op);
-  if (!rule || !work)
-    return op->emitOpError("cannot be planned: it states no sharding rule or no work");
-  Node node{op, {}, {}, rule.getShardingRule(), work.getWork(), {}, {}};
+  if (!rule || !isa<WorkOpInterface>(op))
+    return op->emitOpError(
+        "cannot be planned: it states no sharding rule or no work");
+  Node node{op, {}, {}, rule.getShardingRule(), getFusedWork(op), {}, {}};
   collectNames(op->getLoc(), node.givenNames);
   if (node.givenNames.empty())
     node.givenNames.push_back(op->getName().stripDialect().str());
@@ -101,9 +112,13 @@ LogicalResult GraphReader::readNode(Operation *op) {
     std::string suffix = result.getResultNumber() == 0
                              ? ""
                              : ":" + std::to_string(result.getResultNumber());
-    node.results.push_back(addTensor(
-        {Tensor::Value, node.name + suffix, node.givenNames.front(),
-         cast<RankedTensorType>(result.getType()), {}, result, {}}));
+    node.results.push_back(addTensor({Tensor::Value,
+                                      node.name + suffix,
+                                      node.givenNames.front(),
+                                      cast<RankedTensorType>(result.getType()),
+                                      {},
+                                      result,
+                                      {}}));
   }
   graph.nodes.push_back(std::move(node));
   return success();
@@ -115,8 +130,8 @@ LogicalResult GraphReader::readOp(Operation *op) {
     return success();
   }
   if (auto store = dyn_cast<StoreOp>(op)) {
-    graph.stores.push_back({store, tensorOf.at(store.getValue()),
-                            paramOf.at(store.getSymbol())});
+    graph.stores.push_back(
+        {store, tensorOf.at(store.getValue()), paramOf.at(store.getSymbol())});
     return success();
   }
   if (isa<func::ReturnOp>(op)) {
@@ -139,7 +154,8 @@ FailureOr<Graph> GraphReader::read() {
 FailureOr<Graph> Graph::read(ModuleOp module) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (!main || main.isExternal())
-    return module.emitError("nothing to plan: the module has no function @main");
+    return module.emitError(
+        "nothing to plan: the module has no function @main");
   return GraphReader(module, main).read();
 }
 

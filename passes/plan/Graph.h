@@ -1,12 +1,13 @@
 //===- Graph.h - what the planner reads of a logical module ---------------===//
 //
 // Tensors (model inputs, parameters, results of ops) and nodes (ops with their
-// sharding rule and work), numbered in program order. Loads are no nodes: a load's
-// result is its parameter, so that all loads of one symbol share its state.
+// sharding rule and work), numbered in program order. Loads are no nodes: a
+// load's result is its parameter, so that all loads of one symbol share its
+// state.
 //
-// Names are the user's: of inputs `cleave.name`, of parameters the symbol, of nodes
-// the location. Nodes that share a name (one ONNX node became several ops) are told
-// apart by "#1", "#2"; further results of a node by ":1", ":2".
+// Names are the user's: of inputs `cleave.name`, of parameters the symbol, of
+// nodes the location. Nodes that share a name (one ONNX node became several
+// ops) are told apart by "#1", "#2"; further results of a node by ":1", ":2".
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,8 +30,8 @@ struct Tensor {
   std::string givenName; ///< as the user knows it
   mlir::RankedTensorType type;
   llvm::SmallVector<int64_t> trueShape; ///< Param: as the user knows it
-  mlir::Value value; ///< Input, Value
-  mutable ParamOp param; ///< Param
+  mlir::Value value;                    ///< Input, Value
+  mutable ParamOp param;                ///< Param
   int64_t stage = 0; ///< of its producer, or of its first user
 };
 

@@ -11,9 +11,10 @@ namespace cleave::plan {
 
 /// What the search minimises.
 enum class Objective {
-  /// Time, with a price on each byte of weights that a rank holds: an axis that
-  /// was asked for by number is there to divide the weights, so a small loss of
-  /// time is accepted for it. The price is ten reads of the byte from memory.
+  /// Time, but a weight that an axis leaves whole costs 30 reads of it: an axis
+  /// that was asked for by number is there to divide the weights, so a small
+  /// loss
+  /// of time is accepted for it. How evenly a weight is divided has no price.
   Balanced,
   /// Time; weights decide between equals.
   Time,
@@ -27,7 +28,8 @@ struct PlanOptions {
   int64_t pp = 1; ///< pipeline stages
   /// Ranks that will run; 0: as many as the plan needs.
   int64_t ranks = 0;
-  /// "GLOB=-,tp": per dim an axis, axes joined by +, or -; "tp:64" sets the block.
+  /// "GLOB=-,tp": per dim an axis, axes joined by +, or -; "tp:64" sets the
+  /// block.
   std::vector<std::string> shards;
   /// "NODE-GLOB=K": nodes of that name are in stage K.
   std::vector<std::string> stages;

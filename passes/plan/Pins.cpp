@@ -1,9 +1,9 @@
 //===- Pins.cpp - patterns and layouts as pins ----------------------------===//
 //
 // A parameter may be seen under another shape than the user's ([384, 1152] as
-// [384, 3, 6, 64]); a pattern may speak of either. Of the user's shape, dim 1 is
-// the group of view dims 3, 6, 64, and "tp" there may split any of them: which one
-// is left to the search.
+// [384, 3, 6, 64]); a pattern may speak of either. Of the user's shape, dim 1
+// is the group of view dims 3, 6, 64, and "tp" there may split any of them:
+// which one is left to the search.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,11 +29,13 @@ static llvm::Expected<DimText> parseDim(StringRef text) {
   if (text == "-")
     return dim;
   auto [names, block] = text.split(':');
-  if (text.contains(':') && (block.getAsInteger(10, dim.block) || dim.block < 1))
+  if (text.contains(':') &&
+      (block.getAsInteger(10, dim.block) || dim.block < 1))
     return makeError("block '" + block + "' is not a positive integer");
   for (StringRef name : llvm::split(names, '+')) {
     if (name.empty())
-      return makeError("found '" + text + "' for a dim, expected an axis, axes joined by +, or -");
+      return makeError("found '" + text +
+                       "' for a dim, expected an axis, axes joined by +, or -");
     dim.axes.push_back(name.str());
   }
   return dim;
@@ -62,7 +64,8 @@ llvm::Expected<LayoutText> cleave::plan::parseLayout(StringRef text) {
 }
 
 static std::string joinAxes(ArrayRef<StringAttr> axes) {
-  return llvm::join(llvm::map_range(axes, [](StringAttr a) { return a.str(); }), "+");
+  return llvm::join(llvm::map_range(axes, [](StringAttr a) { return a.str(); }),
+                    "+");
 }
 
 std::string cleave::plan::printLayout(ShardingAttr sharding) {
@@ -74,7 +77,8 @@ std::string cleave::plan::printLayout(ShardingAttr sharding) {
       text += ":" + std::to_string(dim.getBlock());
   }
   if (sharding.isPartial())
-    text += ("; " + stringifyReduceKind(sharding.getPartialKind()) + " over ").str() +
+    text += ("; " + stringifyReduceKind(sharding.getPartialKind()) + " over ")
+                .str() +
             joinAxes(sharding.getPartialAxes());
   return text;
 }
@@ -85,7 +89,8 @@ bool cleave::plan::matchesGlob(StringRef pattern, StringRef text) {
     if (p < pattern.size() && pattern[p] == '*') {
       star = p++;
       mark = t;
-    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
+    } else if (p < pattern.size() &&
+               (pattern[p] == '?' || pattern[p] == text[t])) {
       ++p;
       ++t;
     } else if (star != StringRef::npos) { // let the last * take one more
@@ -103,7 +108,8 @@ bool cleave::plan::matchesGlob(StringRef pattern, StringRef text) {
 bool StatePin::allows(const AxisState &state) const {
   switch (state.kind) {
   case AxisState::Split:
-    return llvm::is_contained(dims, state.dim) && (block == 0 || block == state.block);
+    return llvm::is_contained(dims, state.dim) &&
+           (block == 0 || block == state.block);
   case AxisState::Partial:
     return dims.empty() && (!isExact || partial == state.reduction);
   case AxisState::Replicated:
@@ -120,8 +126,8 @@ const StatePin *Pins::find(size_t tensor, StringRef axis) const {
   return pin == it->second.end() ? nullptr : &pin->second;
 }
 
-/// View dims of each dim of the user's shape; empty if the shapes have no common
-/// cuts there.
+/// View dims of each dim of the user's shape; empty if the shapes have no
+/// common cuts there.
 static SmallVector<SmallVector<int64_t>> groupDims(ArrayRef<int64_t> trueShape,
                                                    ArrayRef<int64_t> view) {
   SmallVector<SmallVector<int64_t>> groups(trueShape.size());
@@ -138,8 +144,8 @@ static SmallVector<SmallVector<int64_t>> groupDims(ArrayRef<int64_t> trueShape,
   return groups;
 }
 
-/// View dims that each dim of a layout speaks of; empty if the layout has another
-/// number of dims than the tensor.
+/// View dims that each dim of a layout speaks of; empty if the layout has
+/// another number of dims than the tensor.
 static SmallVector<SmallVector<int64_t>> getLayoutDims(const Tensor &tensor,
                                                        size_t count) {
   SmallVector<SmallVector<int64_t>> own;
@@ -167,7 +173,8 @@ static StringRef getKindName(const Tensor &tensor) {
 static Location getLoc(const Graph &graph, const Tensor &tensor) {
   if (tensor.kind == Tensor::Param)
     return tensor.param.getLoc();
-  return tensor.kind == Tensor::Value ? tensor.value.getLoc() : graph.main.getLoc();
+  return tensor.kind == Tensor::Value ? tensor.value.getLoc()
+                                      : graph.main.getLoc();
 }
 
 /// Axes of the layout must exist and be used once.
@@ -177,7 +184,8 @@ static LogicalResult verifyAxes(const Graph &graph, const LayoutText &layout,
   for (const DimText &dim : layout.dims)
     llvm::append_range(used, dim.axes);
   for (size_t i = 0; i < used.size(); ++i) {
-    auto known = llvm::map_range(axes, [](const PlanAxis &axis) { return axis.name; });
+    auto known =
+        llvm::map_range(axes, [](const PlanAxis &axis) { return axis.name; });
     if (!llvm::is_contained(known, used[i]))
       return mlir::emitError(graph.module.getLoc())
              << source << " names axis '" << used[i] << "', expected one of "
@@ -193,8 +201,8 @@ static bool isSamePin(const StatePin &a, const StatePin &b) {
   return a.dims == b.dims && (!a.block || !b.block || a.block == b.block);
 }
 
-LogicalResult cleave::plan::pinTensor(Pins &pins, const Graph &graph, size_t index,
-                                      const LayoutText &layout,
+LogicalResult cleave::plan::pinTensor(Pins &pins, const Graph &graph,
+                                      size_t index, const LayoutText &layout,
                                       ArrayRef<PlanAxis> axes, StringRef source,
                                       bool isExact) {
   const Tensor &tensor = graph.tensors[index];
@@ -204,7 +212,8 @@ LogicalResult cleave::plan::pinTensor(Pins &pins, const Graph &graph, size_t ind
   if (groups.empty() && tensor.type.getRank() != 0)
     return mlir::emitError(getLoc(graph, tensor))
            << source << " has " << layout.dims.size() << " dims, but "
-           << getKindName(tensor) << " '" << tensor.name << "' is " << tensor.type;
+           << getKindName(tensor) << " '" << tensor.name << "' is "
+           << tensor.type;
   for (const PlanAxis &axis : axes) {
     StatePin pin;
     pin.source = source.str();
@@ -219,30 +228,33 @@ LogicalResult cleave::plan::pinTensor(Pins &pins, const Graph &graph, size_t ind
     auto [it, isNew] = pins.states[index].try_emplace(axis.name, pin);
     if (!isNew && !isSamePin(it->second, pin))
       return mlir::emitError(getLoc(graph, tensor))
-             << source << " and " << it->second.source << " contradict each other on "
-             << getKindName(tensor) << " '" << tensor.name << "'";
+             << source << " and " << it->second.source
+             << " contradict each other on " << getKindName(tensor) << " '"
+             << tensor.name << "'";
   }
   return success();
 }
 
-LogicalResult cleave::plan::pinStage(Pins &pins, const Graph &graph, size_t node,
-                                     int64_t stage, int64_t stages, StringRef source) {
+LogicalResult cleave::plan::pinStage(Pins &pins, const Graph &graph,
+                                     size_t node, int64_t stage, int64_t stages,
+                                     StringRef source) {
   if (stage < 0 || stage >= stages)
     return mlir::emitError(graph.module.getLoc())
-           << source << " names stage " << stage << ", but the plan has " << stages
-           << (stages == 1 ? " stage" : " stages, numbered from 0");
+           << source << " names stage " << stage << ", but the plan has "
+           << stages << (stages == 1 ? " stage" : " stages, numbered from 0");
   auto [it, isNew] = pins.stages.try_emplace(node, stage);
   if (!isNew && it->second != stage)
     return graph.nodes[node].op->emitError()
-           << source << " puts node '" << graph.nodes[node].name << "' in stage "
-           << stage << ", another pin puts it in stage " << it->second;
+           << source << " puts node '" << graph.nodes[node].name
+           << "' in stage " << stage << ", another pin puts it in stage "
+           << it->second;
   return success();
 }
 
 //===-- Patterns ----------------------------------------------------------===//
 
-static LogicalResult readShard(Pins &pins, const Graph &graph, StringRef pattern,
-                               ArrayRef<PlanAxis> axes) {
+static LogicalResult readShard(Pins &pins, const Graph &graph,
+                               StringRef pattern, ArrayRef<PlanAxis> axes) {
   std::string source = ("shard pattern '" + pattern + "'").str();
   auto [glob, text] = pattern.rsplit('=');
   auto fail = [&] { return mlir::emitError(graph.module.getLoc()) << source; };
@@ -267,13 +279,14 @@ static LogicalResult readShard(Pins &pins, const Graph &graph, StringRef pattern
   if (fitting)
     return success();
   if (other)
-    return fail() << " has " << layout->dims.size() << " dims, but what it names has not: '"
-                  << other->name << "' is " << other->type;
+    return fail() << " has " << layout->dims.size()
+                  << " dims, but what it names has not: '" << other->name
+                  << "' is " << other->type;
   return fail() << " fits no input, parameter or value of the model";
 }
 
-static LogicalResult readStage(Pins &pins, const Graph &graph, StringRef pattern,
-                               int64_t stages) {
+static LogicalResult readStage(Pins &pins, const Graph &graph,
+                               StringRef pattern, int64_t stages) {
   std::string source = ("stage pattern '" + pattern + "'").str();
   auto [glob, text] = pattern.rsplit('=');
   int64_t stage;
@@ -282,7 +295,9 @@ static LogicalResult readStage(Pins &pins, const Graph &graph, StringRef pattern
            << source << " must be NODE-GLOB=STAGE, as 'layer.3.*=1'";
   bool fits = false;
   for (auto [i, node] : llvm::enumerate(graph.nodes)) {
-    auto matches = [&](const std::string &name) { return matchesGlob(glob, name); };
+    auto matches = [&](const std::string &name) {
+      return matchesGlob(glob, name);
+    };
     if (!matches(node.name) && llvm::none_of(node.givenNames, matches))
       continue;
     fits = true;
@@ -290,7 +305,8 @@ static LogicalResult readStage(Pins &pins, const Graph &graph, StringRef pattern
       return failure();
   }
   if (!fits)
-    return mlir::emitError(graph.module.getLoc()) << source << " fits no node of the model";
+    return mlir::emitError(graph.module.getLoc())
+           << source << " fits no node of the model";
   return success();
 }
 

@@ -1,9 +1,9 @@
 //===- Pins.h - decisions that the user has taken -------------------------===//
 //
 // `--shard GLOB=-,tp`, `--stage GLOB=K` and plan.json all become pins: what one
-// tensor's state on one axis may be, and which stage a node is in. Two pins that
-// contradict each other, a pattern that fits nothing, an unknown axis and a wrong
-// number of dims are errors in the user's words.
+// tensor's state on one axis may be, and which stage a node is in. Two pins
+// that contradict each other, a pattern that fits nothing, an unknown axis and
+// a wrong number of dims are errors in the user's words.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,8 +1,9 @@
 //===- Plan.cpp - the pass --cleave-plan ----------------------------------===//
 //
-// Needs a normalised logical module; guarantees shardings on every value, argument
-// and parameter, and stages where there is more than one. Refuses sizes, patterns
-// and plan files that contradict each other, the model or the cluster.
+// Needs a normalised logical module; guarantees shardings on every value,
+// argument and parameter, and stages where there is more than one. Refuses
+// sizes, patterns and plan files that contradict each other, the model or the
+// cluster.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,9 +11,9 @@
 #include "passes/plan/PlanFile.h"
 #include "passes/plan/Planner.h"
 
+#include "mlir/Support/FileUtilities.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ToolOutputFile.h"
-#include "mlir/Support/FileUtilities.h"
 
 namespace cleave {
 #define GEN_PASS_DEF_PLANPASS
@@ -75,8 +76,9 @@ FailureOr<plan::PlanOptions> PlanPass::readOptions() {
   options.planFile = planFile;
   std::optional<plan::Objective> parsed = parseObjective(objective);
   if (!parsed)
-    return getOperation().emitError() << "objective must be balanced, time or memory, found '"
-                                      << objective << "'";
+    return getOperation().emitError()
+           << "objective must be balanced, time or memory, found '" << objective
+           << "'";
   options.objective = *parsed;
   return options;
 }
@@ -95,7 +97,8 @@ void PlanPass::runOnOperation() {
   if (failed(options))
     return signalPassFailure();
   FailureOr<std::optional<Cluster>> machines = readMachines();
-  if (failed(machines) || failed(planModule(getOperation(), *options, *machines)))
+  if (failed(machines) ||
+      failed(planModule(getOperation(), *options, *machines)))
     return signalPassFailure();
   if (!output.empty() && failed(writeFile(getOperation(), output)))
     return signalPassFailure();

@@ -1,7 +1,7 @@
 //===- PlanFile.cpp - reads and writes plan.json --------------------------===//
 //
-// Writing reads attributes only, so that it says what is in force, whoever wrote
-// it. Objects are printed with sorted keys: equal plans are equal bytes.
+// Writing reads attributes only, so that it says what is in force, whoever
+// wrote it. Objects are printed with sorted keys: equal plans are equal bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +32,8 @@ static ShardingAttr getSharding(const Graph &graph, const Tensor &tensor) {
   case Tensor::Value: {
     auto result = cast<OpResult>(tensor.value);
     auto all = result.getOwner()->getAttrOfType<ArrayAttr>("cleave.shardings");
-    return all ? dyn_cast<ShardingAttr>(all[result.getResultNumber()]) : ShardingAttr();
+    return all ? dyn_cast<ShardingAttr>(all[result.getResultNumber()])
+               : ShardingAttr();
   }
   }
   llvm_unreachable("unknown kind");
@@ -83,8 +84,10 @@ llvm::json::Value cleave::writePlan(ModuleOp module) {
     plan[section] = llvm::json::Object();
   for (const Tensor &tensor : graph->tensors)
     if (ShardingAttr sharding = getSharding(*graph, tensor))
-      (*plan.getObject(kSections[tensor.kind]))[tensor.name] = printLayout(sharding);
-  if (auto predictions = module->getAttrOfType<DictionaryAttr>("cleave.predictions"))
+      (*plan.getObject(kSections[tensor.kind]))[tensor.name] =
+          printLayout(sharding);
+  if (auto predictions =
+          module->getAttrOfType<DictionaryAttr>("cleave.predictions"))
     plan["predictions"] = toJson(predictions);
   return plan;
 }
@@ -121,10 +124,13 @@ LogicalResult PlanReader::readAxes(const llvm::json::Value &value) {
   for (const auto &[name, size] : *object) {
     std::optional<int64_t> number = size.getAsInteger();
     if (!number || *number < 1)
-      return fail() << "size of axis '" << StringRef(name) << "' must be a positive integer";
+      return fail() << "size of axis '" << StringRef(name)
+                    << "' must be a positive integer";
     file.axes.push_back({name.str(), *number});
   }
-  llvm::sort(file.axes, [](const PlanAxis &a, const PlanAxis &b) { return a.name < b.name; });
+  llvm::sort(file.axes, [](const PlanAxis &a, const PlanAxis &b) {
+    return a.name < b.name;
+  });
   return success();
 }
 
@@ -136,7 +142,8 @@ LogicalResult PlanReader::readStages(const llvm::json::Value &value) {
     const llvm::json::Object *stage = entry.getAsObject();
     const llvm::json::Array *nodes = stage ? stage->getArray("nodes") : nullptr;
     if (!stage)
-      return fail() << "each of 'stages' must be an object with 'nodes' and 'ranks'";
+      return fail()
+             << "each of 'stages' must be an object with 'nodes' and 'ranks'";
     std::vector<std::string> &names = file.stages.emplace_back();
     for (const llvm::json::Value &node : nodes ? *nodes : llvm::json::Array())
       if (std::optional<StringRef> name = node.getAsString())
@@ -147,21 +154,24 @@ LogicalResult PlanReader::readStages(const llvm::json::Value &value) {
   return success();
 }
 
-LogicalResult PlanReader::readSection(const llvm::json::Value &value, int kind) {
+LogicalResult PlanReader::readSection(const llvm::json::Value &value,
+                                      int kind) {
   const llvm::json::Object *object = value.getAsObject();
   if (!object)
     return fail() << "'" << kSections[kind] << "' must be an object of layouts";
   for (const auto &[name, layout] : *object) {
     std::optional<StringRef> text = layout.getAsString();
     if (!text)
-      return fail() << "layout of '" << StringRef(name) << "' must be a text, as \"-,tp\"";
+      return fail() << "layout of '" << StringRef(name)
+                    << "' must be a text, as \"-,tp\"";
     file.tensors[kind].push_back({name.str(), text->str()});
   }
   llvm::sort(file.tensors[kind]);
   return success();
 }
 
-LogicalResult PlanReader::readEntry(StringRef key, const llvm::json::Value &value) {
+LogicalResult PlanReader::readEntry(StringRef key,
+                                    const llvm::json::Value &value) {
   if (key == "version") {
     if (value.getAsInteger() != kVersion)
       return fail() << "plan has another version, expected " << kVersion;
@@ -176,15 +186,18 @@ LogicalResult PlanReader::readEntry(StringRef key, const llvm::json::Value &valu
   for (auto [kind, section] : llvm::enumerate(kSections))
     if (key == section)
       return readSection(value, kind);
-  return fail() << "unknown key '" << key << "', expected one of version, axes, stages, "
-                << llvm::join(ArrayRef<StringRef>(kSections), ", ") << ", predictions";
+  return fail() << "unknown key '" << key
+                << "', expected one of version, axes, stages, "
+                << llvm::join(ArrayRef<StringRef>(kSections), ", ")
+                << ", predictions";
 }
 
 FailureOr<PlanFile> PlanReader::read() {
   auto buffer = llvm::MemoryBuffer::getFile(file.path);
   if (!buffer)
     return fail() << "cannot read the plan: " << buffer.getError().message();
-  llvm::Expected<llvm::json::Value> value = llvm::json::parse((*buffer)->getBuffer());
+  llvm::Expected<llvm::json::Value> value =
+      llvm::json::parse((*buffer)->getBuffer());
   if (!value)
     return fail() << "not valid JSON: " << llvm::toString(value.takeError());
   const llvm::json::Object *object = value->getAsObject();
@@ -202,14 +215,16 @@ FailureOr<PlanFile> PlanReader::read() {
   return file;
 }
 
-FailureOr<PlanFile> cleave::plan::readPlanFile(MLIRContext *context, StringRef path) {
+FailureOr<PlanFile> cleave::plan::readPlanFile(MLIRContext *context,
+                                               StringRef path) {
   return PlanReader(context, path).read();
 }
 
 //===-- Pins --------------------------------------------------------------===//
 
-static LogicalResult pinSection(Pins &pins, const Graph &graph, const PlanFile &file,
-                                int kind, ArrayRef<PlanAxis> axes) {
+static LogicalResult pinSection(Pins &pins, const Graph &graph,
+                                const PlanFile &file, int kind,
+                                ArrayRef<PlanAxis> axes) {
   llvm::StringMap<size_t> known;
   for (auto [i, tensor] : llvm::enumerate(graph.tensors))
     if (tensor.kind == kind)
@@ -217,20 +232,23 @@ static LogicalResult pinSection(Pins &pins, const Graph &graph, const PlanFile &
   for (const auto &[name, text] : file.tensors[kind]) {
     auto it = known.find(name);
     if (it == known.end())
-      return graph.module.emitError() << "plan '" << file.path << "' names '" << name << "' in '"
-                                      << kSections[kind] << "', which the model does not have";
+      return graph.module.emitError()
+             << "plan '" << file.path << "' names '" << name << "' in '"
+             << kSections[kind] << "', which the model does not have";
     std::string source = "plan '" + file.path + "': layout '" + text + "'";
     llvm::Expected<LayoutText> layout = parseLayout(text);
     if (!layout)
-      return graph.module.emitError() << source << " of '" << name
-                                      << "': " << llvm::toString(layout.takeError());
+      return graph.module.emitError()
+             << source << " of '" << name
+             << "': " << llvm::toString(layout.takeError());
     if (failed(pinTensor(pins, graph, it->second, *layout, axes, source, true)))
       return failure();
   }
   return success();
 }
 
-static LogicalResult pinStages(Pins &pins, const Graph &graph, const PlanFile &file) {
+static LogicalResult pinStages(Pins &pins, const Graph &graph,
+                               const PlanFile &file) {
   llvm::StringMap<size_t> known;
   for (auto [i, node] : llvm::enumerate(graph.nodes))
     known[node.name] = i;
@@ -239,9 +257,9 @@ static LogicalResult pinStages(Pins &pins, const Graph &graph, const PlanFile &f
     for (const std::string &name : names) {
       auto it = known.find(name);
       if (it == known.end())
-        return graph.module.emitError() << "plan '" << file.path << "' puts node '" << name
-                                        << "' in stage " << stage
-                                        << ", but the model has no such node";
+        return graph.module.emitError()
+               << "plan '" << file.path << "' puts node '" << name
+               << "' in stage " << stage << ", but the model has no such node";
       if (failed(pinStage(pins, graph, it->second, stage, stages,
                           "plan '" + file.path + "'")))
         return failure();
@@ -249,7 +267,8 @@ static LogicalResult pinStages(Pins &pins, const Graph &graph, const PlanFile &f
   return success();
 }
 
-LogicalResult cleave::plan::pinPlan(Pins &pins, const Graph &graph, const PlanFile &file,
+LogicalResult cleave::plan::pinPlan(Pins &pins, const Graph &graph,
+                                    const PlanFile &file,
                                     ArrayRef<PlanAxis> axes) {
   for (int kind : {Tensor::Input, Tensor::Param, Tensor::Value})
     if (failed(pinSection(pins, graph, file, kind, axes)))

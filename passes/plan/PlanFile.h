@@ -4,13 +4,13 @@
 //   "version": 1,
 //   "axes": {"dp": 1, "tp": 2},
 //   "stages": [{"ranks": [0, 1], "nodes": ["fc1", "act", "fc2"]}],
-//   "inputs": {"x": "-,-"}, "params": {"w": "-,tp"}, "values": {"fc2": "-,-; sum over tp"},
-//   "predictions": {...}
+//   "inputs": {"x": "-,-"}, "params": {"w": "-,tp"}, "values": {"fc2": "-,-;
+//   sum over tp"}, "predictions": {...}
 // }
 //
-// Layouts have one entry per dim: axes joined by +, or -, and a block after a colon.
-// Predictions are for the reader. The rest can be edited; what is taken out is found
-// by the search when the plan is replayed.
+// Layouts have one entry per dim: axes joined by +, or -, and a block after a
+// colon. Predictions are for the reader. The rest can be edited; what is taken
+// out is found by the search when the plan is replayed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,11 +38,13 @@ struct PlanFile {
 };
 
 /// Reads the file; faults are errors with its name.
-mlir::FailureOr<PlanFile> readPlanFile(mlir::MLIRContext *context, llvm::StringRef path);
+mlir::FailureOr<PlanFile> readPlanFile(mlir::MLIRContext *context,
+                                       llvm::StringRef path);
 
-/// Adds its decisions as pins. Names that the model does not have, dims that do not
-/// fit, and nodes in two stages are errors.
-mlir::LogicalResult pinPlan(Pins &pins, const Graph &graph, const PlanFile &file,
+/// Adds its decisions as pins. Names that the model does not have, dims that do
+/// not fit, and nodes in two stages are errors.
+mlir::LogicalResult pinPlan(Pins &pins, const Graph &graph,
+                            const PlanFile &file,
                             llvm::ArrayRef<PlanAxis> axes);
 
 } // namespace plan

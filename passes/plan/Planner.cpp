@@ -1,8 +1,8 @@
 //===- Planner.cpp - pins, stages, then axis by axis ----------------------===//
 //
-// dp divides the batch: dim 0 of the first input, and of every input with the same
-// size there; parameters are whole along it. tp divides what pays. An axis of size 1
-// divides nothing and is left out of the meshes.
+// dp divides the batch: dim 0 of the first input, and of every input with the
+// same size there; parameters are whole along it. tp divides what pays. An axis
+// of size 1 divides nothing and is left out of the meshes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,18 +24,20 @@ using namespace mlir;
 static LogicalResult mergeSize(ModuleOp module, StringRef name, int64_t &size,
                                int64_t planned, StringRef path) {
   if (size != 1 && size != planned)
-    return module.emitError() << name << "=" << size << " contradicts plan '" << path
-                              << "', which has " << name << "=" << planned;
+    return module.emitError()
+           << name << "=" << size << " contradicts plan '" << path
+           << "', which has " << name << "=" << planned;
   size = planned;
   return success();
 }
 
-static LogicalResult mergeSizes(ModuleOp module, PlanOptions &options, const PlanFile &file) {
+static LogicalResult mergeSizes(ModuleOp module, PlanOptions &options,
+                                const PlanFile &file) {
   int64_t dp = 1, tp = 1;
   for (const PlanAxis &axis : file.axes) {
     if (axis.name != "dp" && axis.name != "tp")
-      return module.emitError() << "plan '" << file.path << "' names axis '" << axis.name
-                                << "', expected one of dp, tp";
+      return module.emitError() << "plan '" << file.path << "' names axis '"
+                                << axis.name << "', expected one of dp, tp";
     (axis.name == "dp" ? dp : tp) = axis.size;
   }
   int64_t pp = file.stages.size();
@@ -46,13 +48,16 @@ static LogicalResult mergeSizes(ModuleOp module, PlanOptions &options, const Pla
 
 static LogicalResult verifySizes(ModuleOp module, const PlanOptions &options,
                                  const std::optional<Cluster> &cluster) {
-  for (auto [name, size] : {std::pair("dp", options.dp), {"tp", options.tp}, {"pp", options.pp}})
+  for (auto [name, size] :
+       {std::pair("dp", options.dp), {"tp", options.tp}, {"pp", options.pp}})
     if (size < 1)
-      return module.emitError() << name << " must be at least 1, found " << size;
+      return module.emitError()
+             << name << " must be at least 1, found " << size;
   int64_t needed = options.dp * options.tp * options.pp;
   auto fail = [&] {
-    return module.emitError() << "the plan needs " << needed << " ranks (dp=" << options.dp
-                              << " x tp=" << options.tp << " x pp=" << options.pp << "), but ";
+    return module.emitError()
+           << "the plan needs " << needed << " ranks (dp=" << options.dp
+           << " x tp=" << options.tp << " x pp=" << options.pp << "), but ";
   };
   if (options.ranks != 0 && options.ranks != needed)
     return fail() << options.ranks << " were asked for";
@@ -81,7 +86,8 @@ static LogicalResult pinBatch(Pins &pins, const Graph &graph, int64_t dp) {
       if (*batch < dp)
         return graph.module.emitError()
                << "input '" << tensor.name << "' has batch " << *batch
-               << " in dim 0, which leaves nothing to some of dp=" << dp << " ranks";
+               << " in dim 0, which leaves nothing to some of dp=" << dp
+               << " ranks";
       pin.dims = {0};
     }
     pins.states[i].try_emplace("dp", pin);
@@ -92,7 +98,8 @@ static LogicalResult pinBatch(Pins &pins, const Graph &graph, int64_t dp) {
 //===-- The plan ----------------------------------------------------------===//
 
 /// The axis over all stages: as slow as the slowest of them.
-static AxisLink getAxisLink(const CostModel &costs, ArrayRef<MeshAttr> meshes, StringRef name) {
+static AxisLink getAxisLink(const CostModel &costs, ArrayRef<MeshAttr> meshes,
+                            StringRef name) {
   AxisLink link = costs.getAxisLink(meshes[0], name);
   for (MeshAttr mesh : meshes.drop_front()) {
     AxisLink other = costs.getAxisLink(mesh, name);
@@ -114,7 +121,8 @@ static void remarkApproximate(ModuleOp module, const AxisReport &report) {
     diagnostic.attachNote() << "fixed: " << name;
 }
 
-static LogicalResult readPins(Pins &pins, const Graph &graph, const PlanOptions &options,
+static LogicalResult readPins(Pins &pins, const Graph &graph,
+                              const PlanOptions &options,
                               ArrayRef<PlanAxis> axes,
                               const std::optional<PlanFile> &file) {
   if (failed(readPatterns(pins, graph, options, axes)))
@@ -130,7 +138,8 @@ LogicalResult cleave::planModule(ModuleOp module, PlanOptions options,
     return module.emitError("the module has a mesh: it is planned already");
   std::optional<PlanFile> file;
   if (!options.planFile.empty()) {
-    FailureOr<PlanFile> read = readPlanFile(module.getContext(), options.planFile);
+    FailureOr<PlanFile> read =
+        readPlanFile(module.getContext(), options.planFile);
     if (failed(read) || failed(mergeSizes(module, options, *read)))
       return failure();
     file = std::move(*read);
@@ -154,7 +163,8 @@ LogicalResult cleave::planModule(ModuleOp module, PlanOptions options,
   for (const PlanAxis &axis : axes) {
     if (axis.size == 1)
       continue;
-    AxisOptions search{axis.name, getAxisLink(costs, decisions.getMeshes(), axis.name),
+    AxisOptions search{axis.name,
+                       getAxisLink(costs, decisions.getMeshes(), axis.name),
                        options.objective, axis.name == "dp"};
     FailureOr<AxisReport> report =
         searchAxis(*graph, decisions.getLocal(), costs, pins, search);

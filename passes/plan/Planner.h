@@ -12,12 +12,14 @@
 
 namespace cleave {
 
-/// Plans a logical module: adds one `cleave.mesh` per stage, `cleave.shardings` and
-/// `cleave.stage` on ops, `cleave.sharding` on arguments, results and params, and
-/// `cleave.predictions` on the module. Rewrites nothing else. Without a cluster the
-/// ranks are on this host (Cluster::getHost). Every failure has a diagnostic.
-mlir::LogicalResult planModule(mlir::ModuleOp module, plan::PlanOptions options,
-                               const std::optional<Cluster> &cluster = std::nullopt);
+/// Plans a logical module: adds one `cleave.mesh` per stage, `cleave.shardings`
+/// and `cleave.stage` on ops, `cleave.sharding` on arguments, results and
+/// params, and `cleave.predictions` on the module. Rewrites nothing else.
+/// Without a cluster the ranks are on this host (Cluster::getHost). Every
+/// failure has a diagnostic.
+mlir::LogicalResult
+planModule(mlir::ModuleOp module, plan::PlanOptions options,
+           const std::optional<Cluster> &cluster = std::nullopt);
 
 } // namespace cleave
 

@@ -31,7 +31,8 @@ std::string cleave::plan::verify(const Problem &problem) {
       return "variable '" + variable.name + "' has no value";
   size_t count = problem.variables.size();
   for (const Edge &edge : problem.edges) {
-    if (edge.first >= count || edge.second >= count || edge.first == edge.second)
+    if (edge.first >= count || edge.second >= count ||
+        edge.first == edge.second)
       return "an edge needs two different variables, found " +
              std::to_string(edge.first) + " and " + std::to_string(edge.second);
     size_t expected =

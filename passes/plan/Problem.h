@@ -1,12 +1,13 @@
 //===- Problem.h - choices with costs on single ones and on pairs ---------===//
 //
-// A plain optimisation problem, apart from any IR: variables with small domains,
-// a cost for each value of a variable, and a cost for each pair of values of two
-// variables that meet. A solution picks one value a variable; its cost is the sum.
-// An infinite cost forbids a value or a pair.
+// A plain optimisation problem, apart from any IR: variables with small
+// domains, a cost for each value of a variable, and a cost for each pair of
+// values of two variables that meet. A solution picks one value a variable; its
+// cost is the sum. An infinite cost forbids a value or a pair.
 //
-// Example: two ops in a row, each whole (0) or split (1). `costs` of the ops are
-// their times; the edge between them costs a collective where the choices differ.
+// Example: two ops in a row, each whole (0) or split (1). `costs` of the ops
+// are their times; the edge between them costs a collective where the choices
+// differ.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,12 +25,12 @@ namespace cleave::plan {
 constexpr double kForbidden = std::numeric_limits<double>::infinity();
 
 struct Variable {
-  std::string name; ///< for messages
+  std::string name;          ///< for messages
   std::vector<double> costs; ///< one per value
 };
 
 struct Edge {
-  size_t first, second; ///< two different variables
+  size_t first, second;      ///< two different variables
   std::vector<double> costs; ///< row-major: [value of first][value of second]
 };
 
@@ -50,7 +51,8 @@ struct Problem {
 };
 
 /// What is wrong with the problem itself (an empty domain, an edge whose table
-/// has the wrong size, ends that do not exist or are equal); empty if nothing is.
+/// has the wrong size, ends that do not exist or are equal); empty if nothing
+/// is.
 std::string verify(const Problem &problem);
 
 } // namespace cleave::plan

@@ -1,8 +1,8 @@
 //===- Solver.cpp - bucket elimination in min-fill order ------------------===//
 //
-// Worked example: a - b - c. Eliminating a leaves a table over b, which joins the
-// edge b - c when b goes; c is left alone and takes its cheapest value; then b and
-// a look their best values up, given what is known.
+// Worked example: a - b - c. Eliminating a leaves a table over b, which joins
+// the edge b - c when b goes; c is left alone and takes its cheapest value;
+// then b and a look their best values up, given what is known.
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,7 +55,8 @@ private:
 //===-- A first solution, and its improvement -----------------------------===//
 
 /// Edges at each variable.
-static std::vector<std::vector<const Edge *>> getIncidence(const Problem &problem) {
+static std::vector<std::vector<const Edge *>>
+getIncidence(const Problem &problem) {
   std::vector<std::vector<const Edge *>> incidence(problem.variables.size());
   for (const Edge &edge : problem.edges) {
     incidence[edge.first].push_back(&edge);
@@ -70,8 +71,8 @@ static double getEdgeCost(const Problem &problem, const Edge &edge,
                     values[edge.second]];
 }
 
-/// Gives each variable in turn its best value, given the others. `isKnown` limits
-/// the edges that count. Returns whether anything changed.
+/// Gives each variable in turn its best value, given the others. `isKnown`
+/// limits the edges that count. Returns whether anything changed.
 static bool sweep(const Problem &problem,
                   const std::vector<std::vector<const Edge *>> &incidence,
                   std::vector<size_t> &values, std::vector<bool> *isKnown) {
@@ -126,8 +127,8 @@ static void refine(const Problem &problem, Solution &solution) {
 
 Elimination::Elimination(const Problem &problem, const SolverOptions &options)
     : problem(problem), options(options), neighbours(problem.variables.size()),
-      isGone(problem.variables.size(), false), fill(problem.variables.size(), 0),
-      buckets(problem.variables.size()) {
+      isGone(problem.variables.size(), false),
+      fill(problem.variables.size(), 0), buckets(problem.variables.size()) {
   for (const Edge &edge : problem.edges)
     addTable({{edge.first, edge.second}, edge.costs});
   for (size_t v = 0; v < problem.variables.size(); ++v)

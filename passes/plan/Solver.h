@@ -1,14 +1,15 @@
 //===- Solver.h - finds the cheapest assignment of a problem --------------===//
 //
-// Bucket elimination (Dechter 1999): variables leave one by one, each taking its
-// tables along and leaving one table over its neighbours; going back, each gets
-// its best value. Exact. Its cost grows with the product of the domains that meet
-// in one table, which the order of elimination (least fill-in first) keeps small
-// on chains of layers with few residual edges.
+// Bucket elimination (Dechter 1999): variables leave one by one, each taking
+// its tables along and leaving one table over its neighbours; going back, each
+// gets its best value. Exact. Its cost grows with the product of the domains
+// that meet in one table, which the order of elimination (least fill-in first)
+// keeps small on chains of layers with few residual edges.
 //
-// Where a table would exceed the bound, one of its variables is fixed to the value
-// it has in a first, greedy solution; at the end sweeps over all variables improve
-// the result while they can. `exact` is false then, and `fixed` says where.
+// Where a table would exceed the bound, one of its variables is fixed to the
+// value it has in a first, greedy solution; at the end sweeps over all
+// variables improve the result while they can. `exact` is false then, and
+// `fixed` says where.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,9 +33,9 @@ struct Solution {
   std::vector<size_t> fixed; ///< variables fixed by the greedy solution
 };
 
-/// The cheapest assignment; nullopt if the forbidden costs leave none (or, where
-/// the result is not exact, if none was found). Deterministic: of equal values the
-/// first wins.
+/// The cheapest assignment; nullopt if the forbidden costs leave none (or,
+/// where the result is not exact, if none was found). Deterministic: of equal
+/// values the first wins.
 std::optional<Solution> solve(const Problem &problem,
                               const SolverOptions &options = {});
 

@@ -42,9 +42,11 @@ static std::vector<T> accumulate(size_t count, Fn value) {
 
 /// Fills row `k` of the tables from row k - 1.
 static void addStage(const CutProblem &problem, const std::vector<double> &time,
-                     const std::vector<int64_t> &pinned, int64_t k, Tables &tables) {
+                     const std::vector<int64_t> &pinned, int64_t k,
+                     Tables &tables) {
   size_t count = problem.times.size();
-  auto here = accumulate<int64_t>(count, [&](size_t i) { return problem.pins[i] == k; });
+  auto here = accumulate<int64_t>(
+      count, [&](size_t i) { return problem.pins[i] == k; });
   for (size_t end = k + 1; end <= count; ++end) {
     double send = end == count ? 0 : problem.sends[end];
     for (size_t begin = k; begin < end; ++begin) {
@@ -63,10 +65,13 @@ static void addStage(const CutProblem &problem, const std::vector<double> &time,
   }
 }
 
-std::optional<std::vector<int64_t>> cleave::plan::cutItems(const CutProblem &problem) {
+std::optional<std::vector<int64_t>>
+cleave::plan::cutItems(const CutProblem &problem) {
   size_t count = problem.times.size();
-  auto time = accumulate<double>(count, [&](size_t i) { return problem.times[i]; });
-  auto pinned = accumulate<int64_t>(count, [&](size_t i) { return problem.pins[i] >= 0; });
+  auto time =
+      accumulate<double>(count, [&](size_t i) { return problem.times[i]; });
+  auto pinned = accumulate<int64_t>(
+      count, [&](size_t i) { return problem.pins[i] >= 0; });
   Tables tables;
   for (int64_t k = 0; k < problem.stages; ++k) {
     tables.best.emplace_back(count + 1);
@@ -100,7 +105,8 @@ static std::vector<size_t> getItems(const Graph &graph) {
 static std::vector<double> getCrossingBytes(const Graph &graph,
                                             const std::vector<size_t> &items) {
   std::vector<double> change(items.size() + 1, 0);
-  std::vector<int64_t> madeAt(graph.tensors.size(), -1), readAt(graph.tensors.size(), -1);
+  std::vector<int64_t> madeAt(graph.tensors.size(), -1),
+      readAt(graph.tensors.size(), -1);
   for (auto [i, n] : llvm::enumerate(items)) {
     for (size_t result : graph.nodes[n].results)
       madeAt[result] = i;
@@ -116,45 +122,53 @@ static std::vector<double> getCrossingBytes(const Graph &graph,
   return accumulate<double>(items.size(), [&](size_t i) { return change[i]; });
 }
 
-/// What a stage sends to the next: between corresponding ranks, the slowest link.
+/// What a stage sends to the next: between corresponding ranks, the slowest
+/// link.
 static Link getStageLink(const Cluster &cluster) {
   if (cluster.network >= 0)
     return cluster.links[cluster.network];
-  return cluster.links.empty() ? Link{"none", 0, 1e9} : cluster.links[cluster.nodes[0].link];
+  return cluster.links.empty() ? Link{"none", 0, 1e9}
+                               : cluster.links[cluster.nodes[0].link];
 }
 
-static LogicalResult explainFailure(const Graph &graph, const CutProblem &problem,
+static LogicalResult explainFailure(const Graph &graph,
+                                    const CutProblem &problem,
                                     const std::vector<size_t> &items) {
   if (static_cast<int64_t>(items.size()) < problem.stages)
-    return graph.module.emitError() << "cannot cut " << items.size() << " nodes into "
-                                    << problem.stages << " stages";
+    return graph.module.emitError()
+           << "cannot cut " << items.size() << " nodes into " << problem.stages
+           << " stages";
   size_t highest = items.size();
   for (size_t i = 0; i < items.size(); ++i) {
     if (problem.pins[i] < 0)
       continue;
     if (highest < i && problem.pins[i] < problem.pins[highest]) {
-      const Node &node = graph.nodes[items[i]], &earlier = graph.nodes[items[highest]];
+      const Node &node = graph.nodes[items[i]],
+                 &earlier = graph.nodes[items[highest]];
       InFlightDiagnostic diagnostic =
-          node.op->emitError() << "stage pins contradict the order of the program: '"
-                               << node.name << "' is pinned to stage " << problem.pins[i]
-                               << ", but comes after '" << earlier.name << "' in stage "
-                               << problem.pins[highest];
-      diagnostic.attachNote(earlier.op->getLoc()) << "'" << earlier.name << "' is here";
+          node.op->emitError()
+          << "stage pins contradict the order of the program: '" << node.name
+          << "' is pinned to stage " << problem.pins[i] << ", but comes after '"
+          << earlier.name << "' in stage " << problem.pins[highest];
+      diagnostic.attachNote(earlier.op->getLoc())
+          << "'" << earlier.name << "' is here";
       return diagnostic;
     }
     if (highest == items.size() || problem.pins[i] > problem.pins[highest])
       highest = i;
   }
-  return graph.module.emitError()
-         << "the stage pins leave one of " << problem.stages << " stages without a node";
+  return graph.module.emitError() << "the stage pins leave one of "
+                                  << problem.stages << " stages without a node";
 }
 
 /// Stage of the earliest user of a value; `otherwise` if it has none.
-static int64_t getFirstStage(const Graph &graph, const std::vector<size_t> &users,
+static int64_t getFirstStage(const Graph &graph,
+                             const std::vector<size_t> &users,
                              int64_t otherwise) {
   int64_t first = otherwise;
   for (auto [i, user] : llvm::enumerate(users))
-    first = i == 0 ? graph.nodes[user].stage : std::min(first, graph.nodes[user].stage);
+    first = i == 0 ? graph.nodes[user].stage
+                   : std::min(first, graph.nodes[user].stage);
   return first;
 }
 

@@ -29,7 +29,8 @@ struct Occurrence {
 };
 } // namespace
 
-static SmallVector<Occurrence> getOccurrences(const Node &node, int64_t factor) {
+static SmallVector<Occurrence> getOccurrences(const Node &node,
+                                              int64_t factor) {
   SmallVector<Occurrence> found;
   auto collect = [&](ArrayRef<TensorFactors> rules, ArrayRef<size_t> tensors) {
     for (auto [rule, tensor] : llvm::zip(rules, tensors)) {
@@ -62,7 +63,8 @@ static bool spreadBlocks(const Node &node, BlockTable &blocks) {
     if (!node.rule.isSplittable(factor))
       continue;
     SmallVector<Occurrence> occurrences = getOccurrences(node, factor);
-    for (int64_t block : getFactorBlocks(occurrences, node.rule.factors[factor].size, blocks))
+    for (int64_t block :
+         getFactorBlocks(occurrences, node.rule.factors[factor].size, blocks))
       for (const Occurrence &at : occurrences)
         changed |= addBlock(blocks[at.tensor][at.dim], block * at.minor);
   }
@@ -92,8 +94,8 @@ BlockTable cleave::plan::findBlocks(const Graph &graph, const Pins &pins,
 }
 
 /// Keeps the first of the blocks that give the same chunks.
-static SmallVector<int64_t, 4> dropEqualChunks(ArrayRef<int64_t> blocks, int64_t size,
-                                               int64_t parts) {
+static SmallVector<int64_t, 4> dropEqualChunks(ArrayRef<int64_t> blocks,
+                                               int64_t size, int64_t parts) {
   SmallVector<int64_t, 4> kept, chunks;
   for (int64_t block : blocks) {
     int64_t chunk = getChunk(size, block, parts);
@@ -105,9 +107,10 @@ static SmallVector<int64_t, 4> dropEqualChunks(ArrayRef<int64_t> blocks, int64_t
   return kept;
 }
 
-SmallVector<AxisState> cleave::plan::getStates(
-    const LocalTensor &tensor, ArrayRef<SmallVector<int64_t, 4>> blocks,
-    int64_t parts, llvm::function_ref<bool(int64_t)> isTaken) {
+SmallVector<AxisState>
+cleave::plan::getStates(const LocalTensor &tensor,
+                        ArrayRef<SmallVector<int64_t, 4>> blocks, int64_t parts,
+                        llvm::function_ref<bool(int64_t)> isTaken) {
   SmallVector<AxisState> states = {AxisState::getReplicated()};
   for (auto [dim, size] : llvm::enumerate(tensor.shape))
     if (size > 1 && !isTaken(dim))
@@ -124,22 +127,26 @@ static bool mustStayWhole(Operation *op) {
   return constant && !constant.getValue().isSplat();
 }
 
-/// States of tensors when the axis splits `factor` in `block`s; what has not the
-/// factor is whole. `partial` for results that lack it.
-static SmallVector<AxisState> project(const Node &node, ArrayRef<TensorFactors> tensors,
+/// States of tensors when the axis splits `factor` in `block`s; what has not
+/// the factor is whole. `partial` for results that lack it.
+static SmallVector<AxisState> project(const Node &node,
+                                      ArrayRef<TensorFactors> tensors,
                                       int64_t factor, int64_t block,
                                       AxisState otherwise) {
   SmallVector<AxisState> states;
   for (const TensorFactors &tensor : tensors) {
     int64_t dim = ShardingRule::findMajor(tensor, factor, node.rule.factors);
-    states.push_back(dim < 0 ? otherwise
-                             : AxisState::getSplit(dim, block * node.rule.getBlock(tensor[dim])));
+    states.push_back(dim < 0
+                         ? otherwise
+                         : AxisState::getSplit(
+                               dim, block * node.rule.getBlock(tensor[dim])));
   }
   return states;
 }
 
 /// A tensor has one kind of partial value on all axes.
-static bool canBePartial(const LocalGraph &local, const Node &node, ReduceKind kind) {
+static bool canBePartial(const LocalGraph &local, const Node &node,
+                         ReduceKind kind) {
   return llvm::all_of(node.results, [&](size_t result) {
     return llvm::all_of(local.states[result], [&](const AxisState &state) {
       return state.kind != AxisState::Partial || state.reduction == kind;
@@ -167,7 +174,8 @@ static bool canSplit(const LocalGraph &local, const Node &node, size_t index,
 }
 
 std::vector<Strategy> cleave::plan::getStrategies(const Graph &graph,
-                                                  const LocalGraph &local, size_t index,
+                                                  const LocalGraph &local,
+                                                  size_t index,
                                                   const BlockTable &blocks,
                                                   int64_t parts) {
   const Node &node = graph.nodes[index];
@@ -182,18 +190,21 @@ std::vector<Strategy> cleave::plan::getStrategies(const Graph &graph,
       continue;
     const Factor &info = node.rule.factors[factor];
     SmallVector<Occurrence> occurrences = getOccurrences(node, factor);
-    SmallVector<int64_t, 4> sizes = getFactorBlocks(occurrences, info.size, blocks);
+    SmallVector<int64_t, 4> sizes =
+        getFactorBlocks(occurrences, info.size, blocks);
     for (int64_t block : dropEqualChunks(sizes, info.size, parts)) {
       Strategy strategy;
       strategy.factor = factor;
-      strategy.operands = project(node, node.rule.operands, factor, block, whole);
+      strategy.operands =
+          project(node, node.rule.operands, factor, block, whole);
       strategy.results = project(node, node.rule.results, factor, block,
                                  AxisState::getPartial(info.reduction));
       strategy.share = double(getChunk(info.size, block, parts)) / info.size;
       strategies.push_back(std::move(strategy));
     }
   }
-  if (!node.rule.linearOperands.empty() && canBePartial(local, node, ReduceKind::Sum)) {
+  if (!node.rule.linearOperands.empty() &&
+      canBePartial(local, node, ReduceKind::Sum)) {
     Strategy passing = strategies[0];
     AxisState partial = AxisState::getPartial(ReduceKind::Sum);
     for (int64_t operand : node.rule.linearOperands)
@@ -204,9 +215,11 @@ std::vector<Strategy> cleave::plan::getStrategies(const Graph &graph,
   return strategies;
 }
 
-/// Bytes scale with those of the tensors read and written, FLOPs with the factor.
-Work cleave::plan::getLocalWork(const Graph &graph, const LocalGraph &local, size_t index,
-                                const Strategy &strategy, int64_t parts) {
+/// Bytes scale with those of the tensors read and written, FLOPs with the
+/// factor.
+Work cleave::plan::getLocalWork(const Graph &graph, const LocalGraph &local,
+                                size_t index, const Strategy &strategy,
+                                int64_t parts) {
   const Node &node = graph.nodes[index];
   auto getShare = [&](ArrayRef<size_t> tensors, ArrayRef<AxisState> states) {
     double before = 0, after = 0;

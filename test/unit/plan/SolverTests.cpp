@@ -47,7 +47,8 @@ Problem makeRandom(std::mt19937 &random, size_t count, size_t edges,
   return problem;
 }
 
-// Tests that the least cost is that of all assignments, forbidden ones included.
+// Tests that the least cost is that of all assignments, forbidden ones
+// included.
 TEST(Solver, EqualsBruteForce) {
   std::mt19937 random(7);
   for (int i = 0; i < 400; ++i) {
