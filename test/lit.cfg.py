@@ -51,6 +51,7 @@ config.environment.update(
 
 config.substitutions += [
     (r"%cleave-opt\b", "cleave-opt"),
+    (r"%cleave-import\b", "cleave-import"),
     (r"%cleave\b", "cleave"),
     (r"%python\b", os.path.join(root, ".venv/bin/python")),
     (r"%mpirun\b", "mpirun"),
