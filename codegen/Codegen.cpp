@@ -167,3 +167,10 @@ LogicalResult cleave::emitProgram(ModuleOp module, const EmitOptions &options) {
     return failure();
   return OutWriter(*ranks, options, **folder).write();
 }
+
+LogicalResult cleave::verifyOutput(MLIRContext *context,
+                                   const EmitOptions &options) {
+  return options.kind == EmitKind::Out
+             ? OutFolder::verify(context, options.output)
+             : success();
+}

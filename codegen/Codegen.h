@@ -44,10 +44,21 @@ struct EmitOptions {
 /// Loads what the translation to LLVM IR needs. Call it before passes run.
 void registerCodegenDialects(mlir::DialectRegistry &registry);
 
+/// Notes what the user knows of a logical module, the whole inputs and outputs
+/// of @main, as module attributes `cleave.inputs` and `cleave.outputs`: arrays
+/// of {name = "..", type = tensor<..>}. Call it before passes run.
+[[nodiscard]] mlir::LogicalResult recordSignature(mlir::ModuleOp module);
+
+/// Whether a module has stage functions with planned memory: what emitProgram
+/// takes.
+bool isRankModule(mlir::ModuleOp module);
+
+/// Fails when OUT could not be replaced. Call it before long work.
+[[nodiscard]] mlir::LogicalResult verifyOutput(mlir::MLIRContext *context,
+                                               const EmitOptions &options);
+
 /// Writes what `options` asks for. OUT appears complete or not at all; an older
 /// OUT of Cleave is replaced, anything else of that name is refused.
-/// The module attributes `cleave.inputs` and `cleave.outputs` give the user's
-/// view: arrays of {name = "..", type = tensor<..>}, whole tensors in order.
 [[nodiscard]] mlir::LogicalResult emitProgram(mlir::ModuleOp module,
                                               const EmitOptions &options);
 

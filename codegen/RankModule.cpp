@@ -379,9 +379,3 @@ LogicalResult Reader::placeRanks() {
 FailureOr<RankModule> cleave::readRankModule(ModuleOp module) {
   return Reader(module).read();
 }
-
-bool cleave::isRankModule(ModuleOp module) {
-  return llvm::any_of(module.getOps<func::FuncOp>(), [](func::FuncOp function) {
-    return function->hasAttr("cleave.arena_bytes");
-  });
-}

@@ -102,9 +102,6 @@ llvm::SmallVector<DimRange> getShardRange(llvm::ArrayRef<int64_t> shape,
 /// leaves.
 [[nodiscard]] mlir::FailureOr<RankModule> readRankModule(mlir::ModuleOp module);
 
-/// Whether the module has stage functions with planned memory.
-bool isRankModule(mlir::ModuleOp module);
-
 } // namespace cleave
 
 #endif

@@ -57,13 +57,19 @@ OutFolder::OutFolder(MLIRContext *context, StringRef path)
       temporary(
           (path + ".new-" + Twine(llvm::sys::Process::getProcessId())).str()) {}
 
+LogicalResult OutFolder::verify(MLIRContext *context, StringRef path) {
+  if (!fs::exists(path) || (fs::is_directory(path) && isReplaceable(path)))
+    return success();
+  return emitPlain(context) << "'" << path
+                            << "' is there and is no output of cleave: not "
+                               "replaced";
+}
+
 FailureOr<std::unique_ptr<OutFolder>> OutFolder::create(MLIRContext *context,
                                                         StringRef path) {
   path = path.rtrim('/');
-  if (fs::exists(path) && !(fs::is_directory(path) && isReplaceable(path)))
-    return emitPlain(context) << "'" << path
-                              << "' is there and is no output of cleave: not "
-                                 "replaced";
+  if (failed(verify(context, path)))
+    return failure();
   std::unique_ptr<OutFolder> folder(new OutFolder(context, path));
   if (std::error_code error = fs::create_directories(folder->temporary))
     return emitPlain(context) << "cannot create '" << folder->temporary

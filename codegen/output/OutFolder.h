@@ -27,6 +27,9 @@ public:
   /// Fails when something is at `path` that is no OUT of Cleave.
   static mlir::FailureOr<std::unique_ptr<OutFolder>>
   create(mlir::MLIRContext *context, llvm::StringRef path);
+  /// Fails when `create` would refuse.
+  static mlir::LogicalResult verify(mlir::MLIRContext *context,
+                                    llvm::StringRef path);
   ~OutFolder();
   OutFolder(const OutFolder &) = delete;
   OutFolder &operator=(const OutFolder &) = delete;

@@ -1,0 +1,2 @@
+#include "tools/cleave/Verbs.h"
+void cleave::addInspect(CLI::App &, Verb &) {}

@@ -1,0 +1,20 @@
+//===- Manifest.h - read JSON files for the user --------------------------===//
+
+#ifndef CLEAVE_TOOLS_CLEAVE_MANIFEST_H
+#define CLEAVE_TOOLS_CLEAVE_MANIFEST_H
+
+#include "llvm/Support/JSON.h"
+
+#include <optional>
+
+namespace cleave {
+
+/// Reads a JSON object; says what is wrong and returns none otherwise.
+std::optional<llvm::json::Object> readJson(llvm::StringRef file);
+
+/// The manifest of an output folder.
+std::optional<llvm::json::Object> readManifest(llvm::StringRef out);
+
+} // namespace cleave
+
+#endif

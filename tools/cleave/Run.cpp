@@ -1,0 +1,101 @@
+//===- Run.cpp - cleave run: start the ranks of OUT on this host ----------===//
+//
+// One rank is started directly, several by mpirun, which merges their output.
+// With
+// --loopback all ranks are threads of this process, on the runtime in OUT/lib.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Format.h"
+#include "tools/cleave/Manifest.h"
+#include "tools/cleave/Messages.h"
+#include "tools/cleave/Verbs.h"
+
+#include <cerrno>
+#include <cstring>
+#include <dlfcn.h>
+#include <memory>
+#include <unistd.h>
+
+using namespace cleave;
+
+namespace {
+struct RunFlags {
+  std::string out;
+  bool loopback = false;
+  std::vector<std::string> rest; ///< for the ranks
+};
+} // namespace
+
+static std::vector<char *> toArgv(std::vector<std::string> &arguments) {
+  std::vector<char *> argv;
+  for (std::string &argument : arguments)
+    argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  return argv;
+}
+
+static int runLoopback(const RunFlags &flags) {
+  std::string file =
+      flags.out + "/" + format::LibDir + "/" + format::RuntimeLib;
+  void *library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  using Main = int (*)(const char *, int, char **);
+  auto main = library
+                  ? reinterpret_cast<Main>(dlsym(library, "cleaveLoopbackMain"))
+                  : nullptr;
+  if (!main) {
+    printError(std::string("cannot load the runtime of '") + flags.out +
+               "': " + dlerror());
+    return ExitMismatch;
+  }
+  std::vector<std::string> arguments{"cleave run"};
+  arguments.insert(arguments.end(), flags.rest.begin(), flags.rest.end());
+  std::vector<char *> argv = toArgv(arguments);
+  return main(flags.out.c_str(), static_cast<int>(argv.size()) - 1,
+              argv.data());
+}
+
+static std::vector<std::string> getCommand(const RunFlags &flags,
+                                           int64_t world) {
+  std::vector<std::string> command;
+  if (world > 1) {
+    command = {"mpirun",          "-n",        std::to_string(world),
+               "--oversubscribe", "--bind-to", "none"};
+    if (geteuid() == 0)
+      command.push_back("--allow-run-as-root");
+  }
+  command.push_back(flags.out + "/" + format::Launcher);
+  command.insert(command.end(), flags.rest.begin(), flags.rest.end());
+  return command;
+}
+
+static int run(const RunFlags &flags) {
+  std::optional<llvm::json::Object> manifest = readManifest(flags.out);
+  if (!manifest)
+    return ExitMismatch;
+  if (flags.loopback)
+    return runLoopback(flags);
+  std::vector<std::string> command =
+      getCommand(flags, manifest->getInteger("world").value_or(1));
+  std::vector<char *> argv = toArgv(command);
+  execvp(argv[0], argv.data());
+  printError("cannot execute '" + command[0] + "': " + std::strerror(errno));
+  return ExitMismatch;
+}
+
+void cleave::addRun(CLI::App &app, Verb &verb) {
+  auto flags = std::make_shared<RunFlags>();
+  CLI::App *command =
+      app.add_subcommand("run", "Runs a compiled model on this host.");
+  command->add_option("out", flags->out, "the folder that compile wrote")
+      ->required();
+  command->add_flag("--loopback", flags->loopback, "all ranks in this process");
+  command->allow_extras();
+  command->footer("All other flags go to the ranks: --input [NAME=]FILE, "
+                  "--output FILE, --warmup W, --repeat R, --json, --threads T, "
+                  "--trace DIR, --timeout S, --start-timeout S.");
+  command->callback([command, flags, &verb] {
+    flags->rest = command->remaining();
+    verb = [flags] { return run(*flags); };
+  });
+}

@@ -1,0 +1,35 @@
+//===- cleave.cpp - the driver: compile, run, inspect ---------------------===//
+//
+// Verbs are in files of their names. What goes wrong is one line on standard
+// error and an exit code of Verbs.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/cleave/Verbs.h"
+
+#include <cstdio>
+
+using namespace cleave;
+
+int main(int argc, char **argv) {
+  CLI::App app(
+      "Compiles ONNX models for a cluster: one native executable per rank.",
+      "cleave");
+  app.require_subcommand(1);
+  Verb verb;
+  addCompile(app, verb);
+  addRun(app, verb);
+  addInspect(app, verb);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp &help) {
+    return app.exit(help);
+  } catch (const CLI::CallForAllHelp &help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError &error) {
+    std::fprintf(stderr, "cleave: error: %s; see `cleave --help`\n",
+                 error.what());
+    return ExitUsage;
+  }
+  return verb();
+}
