@@ -180,6 +180,7 @@ UNARY = {
     "neg": np.negative, "abs": np.abs, "exp": np.exp, "log": np.log, "sqrt": np.sqrt,
     "rsqrt": lambda x: 1 / np.sqrt(x), "reciprocal": lambda x: 1 / x, "tanh": np.tanh,
     "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "relu": lambda x: np.maximum(x, 0), "erf": erf,
+    "sin": np.sin, "cos": np.cos,
     "gelu_erf": lambda x: x / 2 * (1 + erf(x / math.sqrt(2))), "not": np.logical_not,
 }
 BINARY = {
