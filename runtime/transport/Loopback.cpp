@@ -155,11 +155,9 @@ private:
       if (ranks[i] == self)
         place = static_cast<int>(i);
     }
-    bool fits =
-        hub->size <= static_cast<int>(std::thread::hardware_concurrency());
+    Waiting waiting{timeout, Waiting::spinsFor(hub->size), &hub->stop, {}};
     return std::make_unique<SharedGroup>(ranks, place, std::move(regions),
-                                         timeout, fits ? 20000 : 50,
-                                         &hub->stop);
+                                         std::move(waiting));
   }
 
   std::shared_ptr<LoopbackHub> hub;

@@ -30,9 +30,23 @@ template <typename T> static T rounded(Accumulator<T> value) {
     return T::from(value);
 }
 
+/// Two parts, the usual case, need no accumulator. `out` may be one of them, so
+/// the compiler is told that items at the same place may be the same.
+template <typename T, typename Combine>
+static void reduceTwo(const T *a, const T *b, T *out, int64_t count,
+                      Combine combine) {
+#pragma clang loop vectorize(assume_safety) interleave(enable)
+  for (int64_t i = 0; i < count; ++i)
+    out[i] = rounded<T>(combine(static_cast<Accumulator<T>>(a[i]),
+                                static_cast<Accumulator<T>>(b[i])));
+}
+
 template <typename T, typename Combine>
 static void reduceTyped(std::span<const void *const> parts, T *out,
                         int64_t count, Combine combine) {
+  if (parts.size() == 2)
+    return reduceTwo(static_cast<const T *>(parts[0]),
+                     static_cast<const T *>(parts[1]), out, count, combine);
   alignas(64) Accumulator<T> block[BlockElements];
   for (int64_t begin = 0; begin < count; begin += BlockElements) {
     int64_t length = std::min(BlockElements, count - begin);

@@ -10,7 +10,6 @@
 
 #include "runtime/transport/SharedGroup.h"
 
-#include "runtime/support/Deadline.h"
 #include "runtime/support/Dtype.h"
 #include "runtime/transport/Layout.h"
 #include "runtime/transport/Reduce.h"
@@ -25,20 +24,17 @@ static constexpr int64_t WindowBytes = SharedRegion::WindowBytes;
 static constexpr int64_t DirectBytes = 8 * 1024;
 
 SharedGroup::SharedGroup(std::vector<int> ranks, int self,
-                         std::vector<SharedRegion *> regions, double timeout,
-                         int spins, const std::atomic<bool> *stop)
+                         std::vector<SharedRegion *> regions, Waiting waiting)
     : Collectives(std::move(ranks), self), regions(std::move(regions)),
-      timeout(timeout), spins(spins), stop(stop) {}
+      waiting(std::move(waiting)) {}
 
 void SharedGroup::await(int member, const Call &call) {
-  Deadline deadline(timeout, spins);
-  while (regions[member]->arrived.load(std::memory_order_acquire) < round) {
-    if (stop && stop->load(std::memory_order_relaxed))
-      failStopped(call);
-    if (!deadline.pause())
-      failLate(ranks[member], call, timeout);
-  }
-  if (regions[member]->signature[round & 1].load(std::memory_order_relaxed) !=
+  const SharedRegion &theirs = *regions[member];
+  auto hasArrived = [&] {
+    return theirs.arrived.load(std::memory_order_acquire) >= round;
+  };
+  waiting.until(hasArrived, ranks[member], call);
+  if (theirs.signature[round & 1].load(std::memory_order_relaxed) !=
       call.signature)
     failDisagree(ranks[member], call);
 }

@@ -12,8 +12,8 @@
 #ifndef CLEAVE_RUNTIME_TRANSPORT_SHAREDGROUP_H
 #define CLEAVE_RUNTIME_TRANSPORT_SHAREDGROUP_H
 
-#include "runtime/transport/Call.h"
 #include "runtime/transport/Transport.h"
+#include "runtime/transport/Waiting.h"
 
 #include <atomic>
 #include <cstdint>
@@ -33,11 +33,9 @@ static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
 class SharedGroup final : public Collectives {
 public:
-  /// `regions[i]` belongs to member i. `stop`, if set by anyone, ends all
-  /// waits.
+  /// `regions[i]` belongs to member i.
   SharedGroup(std::vector<int> ranks, int self,
-              std::vector<SharedRegion *> regions, double timeout, int spins,
-              const std::atomic<bool> *stop);
+              std::vector<SharedRegion *> regions, Waiting waiting);
 
   void barrier(const char *op) override;
   void allReduce(const void *in, void *out, int64_t count, int32_t dtype,
@@ -67,9 +65,7 @@ private:
                      int32_t dtype, int32_t reduction, const Call &call);
 
   std::vector<SharedRegion *> regions;
-  double timeout;
-  int spins;
-  const std::atomic<bool> *stop;
+  Waiting waiting;
   uint64_t round = 0;
 };
 

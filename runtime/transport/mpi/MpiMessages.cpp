@@ -6,8 +6,6 @@
 
 #include "runtime/transport/mpi/MpiMessages.h"
 
-#include "runtime/support/Deadline.h"
-
 #include <algorithm>
 
 namespace cleave::rt {
@@ -87,11 +85,8 @@ bool MpiMessages::test(Pending &pending, const Call &call) {
 }
 
 void MpiMessages::wait(std::vector<Pending> &requests, const Call &call) {
-  Deadline deadline(timeout, spins);
   for (Pending &pending : requests)
-    while (!test(pending, call))
-      if (!deadline.pause())
-        failLate(pending.rank, call, timeout);
+    waiting.until([&] { return test(pending, call); }, pending.rank, call);
 }
 
 void MpiMessages::exchange(const std::vector<int> &ranks, int self, int tag,
@@ -108,7 +103,7 @@ void MpiMessages::exchange(const std::vector<int> &ranks, int self, int tag,
   wait(requests, call);
 }
 
-void MpiMessages::reap(const Call &call) {
+void MpiMessages::progress(const Call &call) {
   while (!outgoing.empty()) {
     for (Pending &pending : outgoing.front().requests)
       if (!test(pending, call))
@@ -120,10 +115,13 @@ void MpiMessages::reap(const Call &call) {
 
 void MpiMessages::send(int to, const void *data, size_t bytes, int tag,
                        const Call &call) {
-  reap(call);
-  while (!outgoing.empty() && outgoingBytes + bytes > OutgoingLimit) {
-    wait(outgoing.front().requests, call);
-    reap(call);
+  progress(call);
+  if (!outgoing.empty() && outgoingBytes + bytes > OutgoingLimit) {
+    auto hasRoom = [&] {
+      progress(call);
+      return outgoing.empty() || outgoingBytes + bytes <= OutgoingLimit;
+    };
+    waiting.until(hasRoom, outgoing.front().requests.front().rank, call);
   }
   Outgoing &message = outgoing.emplace_back();
   const auto *begin = static_cast<const std::byte *>(data);
@@ -140,10 +138,13 @@ void MpiMessages::recv(int from, void *data, size_t bytes, int tag,
 }
 
 void MpiMessages::drain(const Call &call) {
-  for (Outgoing &message : outgoing)
-    wait(message.requests, call);
-  outgoing.clear();
-  outgoingBytes = 0;
+  if (outgoing.empty())
+    return;
+  auto hasLeft = [&] {
+    progress(call);
+    return outgoing.empty();
+  };
+  waiting.until(hasLeft, outgoing.front().requests.front().rank, call);
 }
 
 } // namespace cleave::rt

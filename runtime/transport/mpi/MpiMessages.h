@@ -8,8 +8,8 @@
 #ifndef CLEAVE_RUNTIME_TRANSPORT_MPI_MPIMESSAGES_H
 #define CLEAVE_RUNTIME_TRANSPORT_MPI_MPIMESSAGES_H
 
-#include "runtime/transport/Call.h"
 #include "runtime/transport/MessageGroup.h"
+#include "runtime/transport/Waiting.h"
 
 #include <deque>
 #include <mpi.h>
@@ -23,7 +23,9 @@ void checkMpi(int code, const char *what);
 /// Messages on one communicator of all ranks.
 class MpiMessages {
 public:
-  MpiMessages(double timeout, int spins) : timeout(timeout), spins(spins) {}
+  /// How this object's own waits behave.
+  Waiting waiting;
+
   /// Takes a private copy of `parent`.
   void open(MPI_Comm parent);
   void close();
@@ -36,8 +38,8 @@ public:
   void recv(int from, void *data, size_t bytes, int tag, const Call &call);
   /// Waits until all sent messages have left.
   void drain(const Call &call);
-
-  void setTimeout(double seconds) { timeout = seconds; }
+  /// Moves sent messages on, and frees those that have left.
+  void progress(const Call &call);
 
 private:
   struct Pending {
@@ -56,12 +58,8 @@ private:
                  std::vector<Pending> &requests);
   void wait(std::vector<Pending> &requests, const Call &call);
   bool test(Pending &pending, const Call &call);
-  /// Frees the messages that have left.
-  void reap(const Call &call);
 
   MPI_Comm comm = MPI_COMM_NULL;
-  double timeout;
-  int spins;
   std::deque<Outgoing> outgoing;
   size_t outgoingBytes = 0;
 };

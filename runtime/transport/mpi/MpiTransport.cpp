@@ -1,8 +1,8 @@
 //===- MpiTransport.cpp - ranks are MPI processes -------------------------===//
 //
-// Groups whose members are all on this host use shared memory (SharedGroup on
-// an MPI shared window), which takes half the time of MPI's own collectives and
-// has a fixed order; the others use messages (MessageGroup). Built as a shared
+// Ranks of one host use memory that MPI shares between them (SharedGroup and
+// SharedOutbox): a transfer needs neither MPI nor the attention of its sender.
+// Others use messages (MessageGroup, MpiMessages). Built as a shared
 // object of its own, the only one that is linked to an MPI.
 //
 //===----------------------------------------------------------------------===//
@@ -10,12 +10,14 @@
 #include "runtime/support/Log.h"
 #include "runtime/transport/LoadMpi.h"
 #include "runtime/transport/SharedGroup.h"
+#include "runtime/transport/SharedOutbox.h"
 #include "runtime/transport/mpi/MpiMessages.h"
 
 #include <algorithm>
 #include <condition_variable>
+#include <cstring>
 #include <mutex>
-#include <new>
+#include <numeric>
 #include <thread>
 #include <unistd.h>
 
@@ -59,87 +61,85 @@ public:
   int rank() const override { return self; }
   int size() const override { return count; }
   int localRank() const override { return nodeRank; }
-  int localSize() const override { return nodeSize; }
+  int localSize() const override { return static_cast<int>(node.size()); }
   Collectives &world() override { return *everyone; }
   void connect(const GroupTable &table) override;
   Collectives &group(int index) override;
   void send(int to, const void *data, size_t bytes, int tag,
-            const char *op) override {
-    messages.send(to, data, bytes, tag, Call("send", op));
-  }
+            const char *op) override;
   void recv(int from, void *data, size_t bytes, int tag,
-            const char *op) override {
-    messages.recv(from, data, bytes, tag, Call("recv", op));
-  }
+            const char *op) override;
   void finish() override;
   void abort(int exitCode, const std::string &) override {
     MPI_Abort(MPI_COMM_WORLD, exitCode);
   }
 
 private:
+  void startMpi();
   std::unique_ptr<Collectives> makeGroup(int index,
                                          const std::vector<int> &ranks);
-  /// Regions of all ranks of this host, for `count` groups and the world.
-  void shareRegions(size_t count);
-  bool onThisNode(const std::vector<int> &ranks) const;
+  /// Makes the shared memory of this host: for each rank an outbox and its
+  /// regions for the world and `groupCount` groups.
+  void shareMemory(size_t groupCount);
+  /// True when messages of this size to or from `rank` use the outbox.
+  bool usesOutbox(int rank, size_t bytes) const {
+    return outbox && nodeIndex[rank] >= 0 && bytes <= SharedOutbox::MaxMessage;
+  }
+  void progress();
 
   MpiOptions options;
-  int self = 0, count = 1, nodeRank = 0, nodeSize = 1, spins = 0;
-  MPI_Comm node = MPI_COMM_NULL;
+  int self = 0, count = 1, nodeRank = 0;
+  MPI_Comm nodeComm = MPI_COMM_NULL;
   MPI_Win window = MPI_WIN_NULL;
-  /// Index on this node of each rank; -1 where it is on another.
-  std::vector<int> nodeIndex;
-  /// First region of each rank of this node; empty when nothing is shared.
+  /// Ranks of this host; and for each rank its place there, or -1.
+  std::vector<int> node, nodeIndex;
+  /// First region of each rank of this host; empty when nothing is shared.
   std::vector<SharedRegion *> regions;
+  std::unique_ptr<SharedOutbox> outbox;
+  Waiting waiting;
   MpiMessages messages, exchanges;
   std::unique_ptr<Collectives> everyone;
   std::vector<std::unique_ptr<Collectives>> groups;
 };
 } // namespace
 
-/// Turns of a wait before yielding: few when ranks must share cores.
-static int spinsFor(int ranksOfNode) {
-  int cores = static_cast<int>(std::thread::hardware_concurrency());
-  return ranksOfNode <= cores ? 20000 : 50;
+void MpiTransport::startMpi() {
+  StartWatch watch(options.deadlines.start);
+  int provided = 0, nodeSize = 1;
+  checkMpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided),
+           "MPI_Init_thread");
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(MPI_COMM_WORLD, &self);
+  MPI_Comm_size(MPI_COMM_WORLD, &count);
+  messages.open(MPI_COMM_WORLD);
+  exchanges.open(MPI_COMM_WORLD);
+  checkMpi(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, self,
+                               MPI_INFO_NULL, &nodeComm),
+           "MPI_Comm_split_type");
+  MPI_Comm_set_errhandler(nodeComm, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(nodeComm, &nodeRank);
+  MPI_Comm_size(nodeComm, &nodeSize);
+  node.resize(nodeSize);
+  checkMpi(MPI_Allgather(&self, 1, MPI_INT, node.data(), 1, MPI_INT, nodeComm),
+           "MPI_Allgather");
 }
 
-MpiTransport::MpiTransport(const MpiOptions &options)
-    : options(options), messages(options.deadlines.operation, 1000),
-      exchanges(options.deadlines.start, 1000) {
-  {
-    StartWatch watch(options.deadlines.start);
-    int provided = 0;
-    checkMpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided),
-             "MPI_Init_thread");
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    MPI_Comm_rank(MPI_COMM_WORLD, &self);
-    MPI_Comm_size(MPI_COMM_WORLD, &count);
-    messages.open(MPI_COMM_WORLD);
-    exchanges.open(MPI_COMM_WORLD);
-    checkMpi(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, self,
-                                 MPI_INFO_NULL, &node),
-             "MPI_Comm_split_type");
-    MPI_Comm_set_errhandler(node, MPI_ERRORS_RETURN);
-    MPI_Comm_rank(node, &nodeRank);
-    MPI_Comm_size(node, &nodeSize);
-  }
-  spins = spinsFor(nodeSize);
-
-  std::vector<int> nodeMembers(nodeSize), all(count);
-  checkMpi(
-      MPI_Allgather(&self, 1, MPI_INT, nodeMembers.data(), 1, MPI_INT, node),
-      "MPI_Allgather");
+MpiTransport::MpiTransport(const MpiOptions &options) : options(options) {
+  startMpi();
   nodeIndex.assign(count, -1);
-  for (int i = 0; i < nodeSize; ++i)
-    nodeIndex[nodeMembers[i]] = i;
-  for (int i = 0; i < count; ++i)
-    all[i] = i;
+  for (int i = 0; i < localSize(); ++i)
+    nodeIndex[node[i]] = i;
+  waiting.timeout = options.deadlines.operation;
+  waiting.spins = Waiting::spinsFor(localSize());
+  waiting.progress = [this] { progress(); };
+  messages.waiting = exchanges.waiting = waiting;
+  exchanges.waiting.timeout = options.deadlines.start;
+  std::vector<int> all(count);
+  std::iota(all.begin(), all.end(), 0);
   everyone = makeGroup(-1, all);
 }
 
 MpiTransport::~MpiTransport() {
-  groups.clear();
-  everyone.reset();
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (finalized)
@@ -150,42 +150,49 @@ MpiTransport::~MpiTransport() {
   }
   messages.close();
   exchanges.close();
-  MPI_Comm_free(&node);
+  MPI_Comm_free(&nodeComm);
   MPI_Finalize();
 }
 
-bool MpiTransport::onThisNode(const std::vector<int> &ranks) const {
-  return std::all_of(ranks.begin(), ranks.end(),
-                     [&](int rank) { return nodeIndex[rank] >= 0; });
+void MpiTransport::progress() {
+  messages.progress(Call("send", "a message under way"));
+  if (outbox)
+    outbox->progress();
 }
 
-void MpiTransport::shareRegions(size_t groupCount) {
-  SharedRegion *own = nullptr;
-  size_t bytes = (groupCount + 1) * sizeof(SharedRegion);
-  int code = MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes), 64,
-                                     MPI_INFO_NULL, node, &own, &window);
-  checkMpi(code, "MPI_Win_allocate_shared");
+void MpiTransport::shareMemory(size_t groupCount) {
+  std::byte *own = nullptr;
+  size_t regionBytes = (groupCount + 1) * sizeof(SharedRegion);
+  size_t bytes = regionBytes + SharedOutbox::bytesFor(localSize());
+  checkMpi(MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes), 1,
+                                   MPI_INFO_NULL, nodeComm, &own, &window),
+           "MPI_Win_allocate_shared");
   MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
-  for (size_t i = 0; i <= groupCount; ++i) {
-    new (&own[i].arrived) std::atomic<uint64_t>(0);
-    for (auto &signature : own[i].signature)
-      new (&signature) std::atomic<uint64_t>(0);
-  }
-  for (int i = 0; i < nodeSize; ++i) {
+  // Zeros are the start state; windows and data areas stay untouched.
+  for (size_t i = 0; i <= groupCount; ++i)
+    std::memset(own + i * sizeof(SharedRegion), 0,
+                offsetof(SharedRegion, windows));
+  std::memset(own + regionBytes, 0, SharedOutbox::controlBytesFor(localSize()));
+  std::vector<std::byte *> outboxes;
+  for (int i = 0; i < localSize(); ++i) {
     MPI_Aint size;
     int unit;
-    SharedRegion *theirs = nullptr;
+    std::byte *theirs = nullptr;
     checkMpi(MPI_Win_shared_query(window, i, &size, &unit, &theirs),
              "MPI_Win_shared_query");
-    regions.push_back(theirs);
+    regions.push_back(reinterpret_cast<SharedRegion *>(theirs));
+    outboxes.push_back(theirs + regionBytes);
   }
+  outbox = std::make_unique<SharedOutbox>(std::move(outboxes), node, nodeRank);
 }
 
 std::unique_ptr<Collectives>
 MpiTransport::makeGroup(int index, const std::vector<int> &ranks) {
   int place = static_cast<int>(std::find(ranks.begin(), ranks.end(), self) -
                                ranks.begin());
-  if (regions.empty() || !onThisNode(ranks)) {
+  bool onThisHost = std::all_of(ranks.begin(), ranks.end(),
+                                [&](int rank) { return nodeIndex[rank] >= 0; });
+  if (regions.empty() || !onThisHost) {
     auto exchange = [this, ranks, place, tag = index + 1](
                         std::span<const Exchanged> parts, const Call &call) {
       exchanges.exchange(ranks, place, tag, parts, call);
@@ -195,16 +202,14 @@ MpiTransport::makeGroup(int index, const std::vector<int> &ranks) {
   std::vector<SharedRegion *> own;
   for (int rank : ranks)
     own.push_back(regions[nodeIndex[rank]] + index + 1);
-  return std::make_unique<SharedGroup>(ranks, place, std::move(own),
-                                       options.deadlines.operation, spins,
-                                       nullptr);
+  return std::make_unique<SharedGroup>(ranks, place, std::move(own), waiting);
 }
 
 void MpiTransport::connect(const GroupTable &table) {
-  if (options.shareMemory && nodeSize > 1)
-    shareRegions(table.size());
+  if (options.shareMemory && localSize() > 1)
+    shareMemory(table.size());
   everyone->barrier("connect");
-  exchanges.setTimeout(options.deadlines.operation);
+  exchanges.waiting.timeout = options.deadlines.operation;
   std::vector<std::vector<int>> own = groupsOfRank(table, self);
   for (size_t i = 0; i < own.size(); ++i)
     groups.push_back(own[i].empty() ? nullptr
@@ -218,8 +223,28 @@ Collectives &MpiTransport::group(int index) {
   return *groups[index];
 }
 
+void MpiTransport::send(int to, const void *data, size_t bytes, int tag,
+                        const char *op) {
+  if (usesOutbox(to, bytes))
+    outbox->send(nodeIndex[to], data, bytes, tag);
+  else
+    messages.send(to, data, bytes, tag, Call("send", op));
+}
+
+void MpiTransport::recv(int from, void *data, size_t bytes, int tag,
+                        const char *op) {
+  Call call("recv", op);
+  if (usesOutbox(from, bytes))
+    outbox->recv(nodeIndex[from], data, bytes, tag, waiting, call);
+  else
+    messages.recv(from, data, bytes, tag, call);
+}
+
 void MpiTransport::finish() {
-  messages.drain(Call("send", "end of run"));
+  Call call("send", "end of run");
+  messages.drain(call);
+  if (outbox)
+    outbox->drain(waiting, call);
   everyone->barrier("end of run");
 }
 
