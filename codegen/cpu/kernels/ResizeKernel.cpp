@@ -1,0 +1,299 @@
+//===- ResizeKernel.cpp - interpolation, one dim at a time ----------------===//
+//
+// Interpolation is separable: each resized dim is a pass, the last dim first, with
+// the results between passes in the thread's scratch. An output index reads a few
+// input indices ("taps": 1 nearest, 2 linear, 4 cubic) with weights; both are
+// constant tables that are computed here, in double precision. An item is one index
+// of the dims before the first resized one, for images a plane.
+//
+// Formulas: ONNX Resize, coordinate_transformation_mode and mode.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/cpu/kernels/Template.h"
+
+#include <cmath>
+
+using namespace cleave;
+using namespace mlir;
+
+namespace {
+/// Input indices and their weights for the output indices of a dim, tap by tap.
+struct Taps {
+  int64_t count = 0;
+  SmallVector<SmallVector<int64_t>> indices;
+  SmallVector<SmallVector<double>> weights;
+};
+
+struct TapViews {
+  View indices; ///< i64
+  View weights; ///< of the compute type
+};
+
+class ResizeWriter {
+public:
+  ResizeWriter(Template &kernel, ResizeOp op)
+      : kernel(kernel), op(op), code(kernel.code),
+        evaluator(kernel.makeEvaluator()) {}
+  FailureOr<KernelPlan> write();
+
+private:
+  void findDims();
+  void makeTables();
+  void writeItem(Value item);
+  /// Resizes `dim`; sizes are those of the source but for `dim` itself.
+  void writePass(const View &source, const View &target,
+                 ArrayRef<int64_t> sizes, int64_t dim);
+  void writeAcross(Frame &frame, const View &source, const View &target,
+                   int64_t dim);
+  void writeAlong(Frame &frame, const View &source, const View &target,
+                  int64_t size, int64_t dim);
+  void nest(Frame &frame, ArrayRef<int64_t> sizes, int64_t from, int64_t to,
+            function_ref<void(Frame &)> body);
+  Value loadTable(const View &table, Index index, Value mask);
+  Value weigh(Value sum, Value x, Value weight);
+
+  Template &kernel;
+  ResizeOp op;
+  Code &code;
+  Evaluator evaluator;
+  Type element, computed;
+  int64_t rank = 0, first = 0;
+  SmallVector<int64_t> resized;
+  SmallVector<Index> origin;
+  llvm::DenseMap<int64_t, SmallVector<TapViews>> tables;
+  int64_t scratchBytes = 0;
+};
+} // namespace
+
+//===-- Tables --------------------------------------------------------------===//
+
+static double getCoordinate(StringRef mode, int64_t output, int64_t inSize,
+                            int64_t outSize, double scale) {
+  if (mode == "align_corners")
+    return outSize > 1 ? double(output) * (inSize - 1) / (outSize - 1) : 0.0;
+  if (mode == "asymmetric")
+    return output / scale;
+  if (mode == "pytorch_half_pixel" && outSize == 1)
+    return 0.0;
+  return (output + 0.5) / scale - 0.5;
+}
+
+static double roundNearest(StringRef mode, double x) {
+  if (mode == "floor")
+    return std::floor(x);
+  if (mode == "ceil")
+    return std::ceil(x);
+  if (mode == "round_prefer_ceil")
+    return std::floor(x + 0.5);
+  return std::ceil(x - 0.5);
+}
+
+/// Keys' cubic convolution with parameter a, at 1 + t, t, 1 - t and 2 - t.
+static SmallVector<double> getCubicWeights(double t, double a) {
+  auto near = [&](double x) { return ((a + 2) * x - (a + 3)) * x * x + 1; };
+  auto far = [&](double x) { return ((x - 5) * x + 8) * x * a - 4 * a; };
+  return {far(1 + t), near(t), near(1 - t), far(2 - t)};
+}
+
+static Taps getTaps(ResizeOp op, int64_t dim) {
+  int64_t inSize = op.getX().getType().getDimSize(dim);
+  int64_t outSize = op.getType().getDimSize(dim);
+  Taps taps;
+  taps.count = op.getKind() == ResizeKind::Nearest  ? 1
+               : op.getKind() == ResizeKind::Linear ? 2
+                                                    : 4;
+  taps.indices.resize(taps.count);
+  taps.weights.resize(taps.count);
+  for (int64_t output = 0; output < outSize; ++output) {
+    double x = getCoordinate(op.getCoordinates(), output, inSize, outSize,
+                             op.getScales()[dim]);
+    double low = std::floor(x);
+    SmallVector<double> weights = {1.0};
+    if (op.getKind() == ResizeKind::Nearest)
+      low = roundNearest(op.getNearestMode(), x);
+    if (op.getKind() == ResizeKind::Linear)
+      weights = {1 - (x - low), x - low};
+    if (op.getKind() == ResizeKind::Cubic) {
+      weights =
+          getCubicWeights(x - low, op.getCubicCoeff().convertToDouble());
+      low -= 1;
+    }
+    for (int64_t tap = 0; tap < taps.count; ++tap) {
+      int64_t index = int64_t(low) + tap;
+      taps.indices[tap].push_back(
+          std::clamp<int64_t>(index, 0, inSize - 1));
+      taps.weights[tap].push_back(weights[tap]);
+    }
+  }
+  return taps;
+}
+
+void ResizeWriter::findDims() {
+  rank = op.getType().getRank();
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (op.getX().getType().getDimSize(dim) != op.getType().getDimSize(dim) ||
+        op.getScales()[dim] != 1.0)
+      resized.push_back(dim);
+  if (resized.empty())
+    resized.push_back(rank - 1);
+  first = resized.front();
+}
+
+void ResizeWriter::makeTables() {
+  for (int64_t dim : resized) {
+    Taps taps = getTaps(op, dim);
+    for (int64_t tap = 0; tap < taps.count; ++tap) {
+      int64_t size = taps.indices[tap].size();
+      auto indices = DenseElementsAttr::get(
+          RankedTensorType::get({size}, code.b.getI64Type()),
+          ArrayRef<int64_t>(taps.indices[tap]));
+      SmallVector<Attribute> weights;
+      Type type = isa<FloatType>(computed) ? computed : code.b.getF32Type();
+      for (double weight : taps.weights[tap])
+        weights.push_back(code.b.getFloatAttr(type, weight));
+      tables[dim].push_back(
+          {makeConstantView(code, indices),
+           makeConstantView(code, DenseElementsAttr::get(
+                                      RankedTensorType::get({size}, type),
+                                      ArrayRef<Attribute>(weights)))});
+    }
+  }
+}
+
+//===-- Passes --------------------------------------------------------------===//
+
+Value ResizeWriter::loadTable(const View &table, Index index, Value mask) {
+  Frame frame;
+  frame.point.push_back(index);
+  frame.mask = mask;
+  return evaluator.load(table, frame);
+}
+
+/// sum + x * weight; the only tap of nearest is x itself.
+Value ResizeWriter::weigh(Value sum, Value x, Value weight) {
+  if (op.getKind() == ResizeKind::Nearest)
+    return x;
+  if (!sum)
+    return code.b.create<arith::MulFOp>(code.loc, x, weight);
+  return code.fma(x, weight, sum);
+}
+
+void ResizeWriter::nest(Frame &frame, ArrayRef<int64_t> sizes, int64_t from,
+                        int64_t to, function_ref<void(Frame &)> body) {
+  if (from == to)
+    return body(frame);
+  code.loop(code.index(0), code.index(sizes[from]), 1, [&](Value i) {
+    frame.point[from] = {i, 0, Value()};
+    nest(frame, sizes, from + 1, to, body);
+  });
+}
+
+/// Lanes along the resized dim, which is the last: indices come from the table.
+void ResizeWriter::writeAcross(Frame &frame, const View &source,
+                               const View &target, int64_t dim) {
+  int64_t size = op.getType().getDimSize(dim);
+  forVectors(code, code.index(0), code.index(size), size % Lanes != 0,
+             [&](Value base, Value mask) {
+               Frame read = frame;
+               read.mask = mask;
+               Value sum;
+               for (const TapViews &tap : tables[dim]) {
+                 Index at{base, 1, Value()};
+                 Value lanes = loadTable(tap.indices, at, mask);
+                 read.point[dim] = {code.index(0), 0, lanes};
+                 sum = weigh(sum, evaluator.load(source, read),
+                             loadTable(tap.weights, at, mask));
+               }
+               read.point[dim] = {base, 1, Value()};
+               evaluator.store(sum, target, read);
+             });
+}
+
+/// Lanes along the last dim, of `size`; the output index of `dim` is set already.
+void ResizeWriter::writeAlong(Frame &frame, const View &source,
+                              const View &target, int64_t size, int64_t dim) {
+  Index output = frame.point[dim];
+  SmallVector<std::pair<Value, Value>> taps;
+  for (const TapViews &tap : tables[dim])
+    taps.push_back({code.extract(loadTable(tap.indices, output, Value()), 0),
+                    loadTable(tap.weights, output, Value())});
+  forVectors(code, code.index(0), code.index(size), size % Lanes != 0,
+             [&](Value base, Value mask) {
+               Frame read = frame;
+               read.mask = mask;
+               read.point[rank - 1] = {base, 1, Value()};
+               Value sum;
+               for (auto [index, weight] : taps) {
+                 read.point[dim] = {index, 0, Value()};
+                 sum = weigh(sum, evaluator.load(source, read), weight);
+               }
+               read.point[dim] = output;
+               evaluator.store(sum, target, read);
+             });
+}
+
+void ResizeWriter::writePass(const View &source, const View &target,
+                             ArrayRef<int64_t> sizes, int64_t dim) {
+  Frame frame;
+  frame.point = origin;
+  if (dim == rank - 1)
+    return nest(frame, sizes, first, dim, [&](Frame &row) {
+      writeAcross(row, source, target, dim);
+    });
+  nest(frame, sizes, first, rank - 1, [&](Frame &row) {
+    writeAlong(row, source, target, sizes.back(), dim);
+  });
+}
+
+void ResizeWriter::writeItem(Value item) {
+  origin = getOrigin(code, rank);
+  SmallVector<Group> outer;
+  for (int64_t dim = 0; dim < first; ++dim)
+    outer.push_back({op.getType().getDimSize(dim), dim});
+  setPoint(code, origin, outer, item);
+  View source = kernel.views[op.getX()];
+  SmallVector<int64_t> sizes = llvm::to_vector(op.getX().getType().getShape());
+  scratchBytes = 0;
+  for (int64_t dim : llvm::reverse(resized)) {
+    sizes[dim] = op.getType().getDimSize(dim);
+    View target = kernel.results[0];
+    if (dim != first) {
+      target = {code.address(kernel.scratch, code.b.getI8Type(),
+                             code.index(scratchBytes)),
+                computed, SmallVector<int64_t>(rank, 0)};
+      int64_t count = 1;
+      for (int64_t d = rank - 1; d >= first; count *= sizes[d--])
+        target.strides[d] = count;
+      scratchBytes +=
+          llvm::alignTo(count * getMemoryBytes(computed), int64_t(64));
+    }
+    writePass(source, target, sizes, dim);
+    source = target;
+  }
+}
+
+FailureOr<KernelPlan> ResizeWriter::write() {
+  element = op.getType().getElementType();
+  computed = getComputeType(element);
+  if (!isa<FloatType>(element) && op.getKind() != ResizeKind::Nearest)
+    return op.emitOpError() << "has no code to interpolate " << element;
+  if (!isa<BlockArgument>(op.getX()))
+    return op.emitOpError() << "must read an operand of its kernel";
+  findDims();
+  makeTables();
+  int64_t items = 1;
+  for (int64_t dim = 0; dim < first; ++dim)
+    items *= op.getType().getDimSize(dim);
+  code.loop(kernel.begin, kernel.end, 1, [&](Value item) { writeItem(item); });
+  int64_t elements = op.getType().getNumElements();
+  if (elements == 0)
+    items = 0;
+  return KernelPlan{items, getGrain(elements / std::max<int64_t>(1, items)),
+                    scratchBytes, false, ""};
+}
+
+FailureOr<KernelPlan> cleave::buildResizeKernel(Template &kernel,
+                                                ResizeOp op) {
+  return ResizeWriter(kernel, op).write();
+}
