@@ -1,0 +1,130 @@
+//===- CostTests.cpp - times by hand --------------------------------------===//
+
+#include "passes/cost/CostModel.h"
+
+#include "mlir/IR/Builders.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+using namespace cleave;
+
+namespace {
+
+/// Four ranks, 10 us and 1 GB/s, so that a megabyte takes a millisecond.
+const AxisLink kAxis{4, 10e-6, 1e9};
+
+/// Ranks with 100 GFLOP/s and 10 GB/s; two on each of `nodes` nodes.
+Cluster makeCluster(int64_t nodes) {
+  Cluster cluster;
+  Device device;
+  device.bandwidth = 10e9;
+  device.peak = {{"fp32", 100e9}, {"fp64", 50e9}};
+  cluster.devices = {device};
+  cluster.links = {{"near", 1e-6, 10e9}, {"far", 100e-6, 1e9}};
+  NodeGroup group;
+  group.count = nodes;
+  group.perNode = 2;
+  cluster.nodes = {group};
+  cluster.network = 1;
+  return cluster;
+}
+
+// Tests the ring formulas on 4 MB: all-gather 3 x 10 us + 3/4 x 4 ms.
+TEST(Cost, Collectives) {
+  EXPECT_DOUBLE_EQ(getAllGatherTime(kAxis, 4e6), 30e-6 + 3e-3);
+  EXPECT_DOUBLE_EQ(getReduceScatterTime(kAxis, 4e6), 30e-6 + 3e-3);
+  EXPECT_DOUBLE_EQ(getAllReduceTime(kAxis, 4e6), 60e-6 + 6e-3);
+  EXPECT_DOUBLE_EQ(getAllToAllTime(kAxis, 1e6), 30e-6 + 0.75e-3);
+  EXPECT_DOUBLE_EQ(getSendTime({"link", 10e-6, 1e9}, 1e6), 10e-6 + 1e-3);
+}
+
+// Tests that an op takes the longer of arithmetic and memory, by precision.
+TEST(Cost, Op) {
+  mlir::MLIRContext context;
+  mlir::Builder builder(&context);
+  CostModel costs(makeCluster(1));
+  mlir::Type f32 = builder.getF32Type();
+  EXPECT_DOUBLE_EQ(costs.getOpTime({1e9, 1e6, 1e6}, f32), 10e-3);
+  EXPECT_DOUBLE_EQ(costs.getOpTime({1e6, 6e6, 4e6}, f32), 1e-3);
+  EXPECT_DOUBLE_EQ(costs.getOpTime({1e9, 0, 0}, builder.getF64Type()), 20e-3);
+}
+
+// Tests conversions of 1000 x 1000 floats (4 MB): each collective waits one
+// latency for its ranks; chunks of rows are pieces of memory, of columns they
+// are packed, which is a copy of 4 MB read and written: 0.8 ms.
+TEST(Cost, Conversions) {
+  CostModel costs(makeCluster(1));
+  LocalTensor tensor{{1000, 1000}, 4};
+  AxisState whole, rows = AxisState::getSplit(0, 1),
+                   columns = AxisState::getSplit(1, 1),
+                   partial = AxisState::getPartial(ReduceKind::Sum);
+  auto time = [&](AxisState from, AxisState to) {
+    return costs.getConversionTime(from, to, tensor, kAxis);
+  };
+  double gather = 10e-6 + 30e-6 + 3e-3;
+  EXPECT_EQ(time(rows, rows), 0);
+  EXPECT_DOUBLE_EQ(time(whole, rows), 0.2e-3);
+  EXPECT_DOUBLE_EQ(time(rows, whole), gather);
+  EXPECT_DOUBLE_EQ(time(columns, whole), gather + 0.8e-3);
+  EXPECT_DOUBLE_EQ(time(partial, whole), 10e-6 + 60e-6 + 6e-3);
+  EXPECT_DOUBLE_EQ(time(partial, rows), gather);
+  EXPECT_DOUBLE_EQ(time(partial, columns), gather + 0.8e-3);
+  EXPECT_DOUBLE_EQ(time(rows, columns), 10e-6 + 30e-6 + 0.75e-3 + 0.4e-3);
+  EXPECT_TRUE(std::isinf(time(whole, partial)));
+  EXPECT_TRUE(std::isinf(time(rows, partial)));
+}
+
+// Tests that an uneven split pays for its padding: 10 rows over 4 ranks are
+// chunks of 3, so 12 rows travel, and are packed.
+TEST(Cost, UnevenSplit) {
+  CostModel costs(makeCluster(1));
+  LocalTensor tensor{{10, 25000}, 4};
+  AxisState rows = AxisState::getSplit(0, 1);
+  EXPECT_DOUBLE_EQ(tensor.getBytes(rows, 4), 0.3e6);
+  EXPECT_DOUBLE_EQ(costs.getConversionTime(rows, AxisState(), tensor, kAxis),
+                   10e-6 + 30e-6 + 0.75 * 1.2e6 / 1e9 + 2 * 1.2e6 / 10e9);
+}
+
+// Tests that splits with the same chunks are the same layout: 384 = 6 x 64 over
+// 2 ranks is 192 with any block; over 4 it is 96 without, 128 with whole heads.
+TEST(Cost, Layouts) {
+  AxisState plain = AxisState::getSplit(0, 1),
+            heads = AxisState::getSplit(0, 64);
+  EXPECT_TRUE(isSameLayout(plain, heads, {384}, 2));
+  EXPECT_FALSE(isSameLayout(plain, heads, {384}, 4));
+  EXPECT_FALSE(isSameLayout(plain, AxisState::getSplit(1, 1), {384, 384}, 2));
+}
+
+// Tests that an axis is bound by its slowest group: along tp ranks share a
+// node, along dp they do not.
+TEST(Cost, AxisLinks) {
+  mlir::MLIRContext context;
+  context.loadDialect<CleaveDialect>();
+  CostModel costs(makeCluster(2));
+  auto mesh = MeshAttr::get(&context,
+                            {MeshAxisAttr::get(&context, "dp", 2),
+                             MeshAxisAttr::get(&context, "tp", 2)},
+                            {0, 1, 2, 3});
+  AxisLink tp = costs.getAxisLink(mesh, "tp"),
+           dp = costs.getAxisLink(mesh, "dp");
+  EXPECT_EQ(tp.size, 2);
+  EXPECT_EQ(tp.latency, 1e-6);
+  EXPECT_EQ(tp.bandwidth, 10e9);
+  EXPECT_EQ(dp.latency, 100e-6);
+  EXPECT_EQ(dp.bandwidth, 1e9);
+}
+
+// Tests where ranks live: two a node, in order.
+TEST(Cost, Cluster) {
+  Cluster cluster = makeCluster(2);
+  EXPECT_EQ(cluster.getRankCount(), 4);
+  EXPECT_EQ(cluster.getNodeOf(1), 0);
+  EXPECT_EQ(cluster.getNodeOf(2), 1);
+  EXPECT_EQ(cluster.getLinkBetween({2, 3}).name, "near");
+  EXPECT_EQ(cluster.getLinkBetween({1, 2}).name, "far");
+  EXPECT_EQ(Cluster::getHost(3).getRankCount(), 3);
+}
+
+} // namespace
