@@ -9,7 +9,8 @@
 //     "model": "vit", "world": 4,
 //     "axes": ["tp", ...],                      // index = CleaveStep::coords
 //     "programs": [{"name": "p0", "file": "programs/p0.so", "identity": "..",
-//                   "inputs": [I...], "outputs": [O...], "state": [S...]}],
+//                   "inputs": [I...], "outputs": [O...], "state": [S...],
+//                   "counts": {"matmul": 12, "all_reduce": 4, ...}}],   // of kernels and collectives
 //     "ranks": [{"program": 0, "coords": [0, ...], "weights": "weights/w0.safetensors"}],
 //     "groups": [[[0,1],[2,3]], ...],           // group -> member lists (disjoint)
 //     "routes": [[[0,2],[1,3]], ...],           // route -> pairs [from, to]

@@ -53,7 +53,8 @@ class LoopbackHub {
 public:
   explicit LoopbackHub(int size) : size(size), mailboxes(size) {}
 
-  /// The region of `rank` in group `index` of the table (-1: the world).
+  /// The region of `rank` in group `index` of the table (-1: the world,
+  /// -2: the world during start-up).
   SharedRegion *region(int index, int rank) {
     std::lock_guard<std::mutex> lock(mutex);
     auto &entry = regions[{index, rank}];
@@ -88,7 +89,7 @@ public:
     std::vector<int> all(size());
     for (int i = 0; i < size(); ++i)
       all[i] = i;
-    everyone = makeGroup(-1, all, deadlines.start);
+    everyone = makeGroup(-2, all, deadlines.start);
   }
 
   int rank() const override { return self; }
@@ -104,6 +105,7 @@ public:
                                       : makeGroup(static_cast<int>(i), own[i],
                                                   deadlines.operation));
     everyone->barrier("connect");
+    everyone = makeGroup(-1, everyone->members(), deadlines.operation);
   }
 
   Collectives &group(int index) override {

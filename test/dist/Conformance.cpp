@@ -277,10 +277,10 @@ std::vector<std::string> check(Transport &transport, int rounds) {
   return Suite(transport, rounds).run();
 }
 
-void missLastRank(Transport &transport) {
+void missLastRank(Transport &transport, std::chrono::seconds seconds) {
   transport.connect(groupsFor(transport.size()));
   if (transport.rank() == transport.size() - 1) {
-    std::this_thread::sleep_for(std::chrono::seconds(3));
+    std::this_thread::sleep_for(seconds);
     return;
   }
   float value = 1;

@@ -11,6 +11,7 @@
 
 #include "runtime/transport/Transport.h"
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,8 @@ GroupTable groupsFor(int world);
 /// what was wrong, in words. `rounds`: repetitions of the small collectives.
 std::vector<std::string> check(Transport &transport, int rounds);
 
-/// All ranks but the last start an all-reduce named 'late'.
-void missLastRank(Transport &transport);
+/// All ranks but the last start an all-reduce named 'late'; that one sleeps.
+void missLastRank(Transport &transport, std::chrono::seconds seconds);
 
 } // namespace cleave::rt::conformance
 

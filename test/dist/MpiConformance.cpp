@@ -63,13 +63,13 @@ int main(int argc, char **argv) {
       rounds = std::atoi(argv[++i]);
   }
   if (late)
-    options.deadlines.operation = 0.5;
+    options.deadlines.operation = 2;
   std::unique_ptr<Transport> transport = loadMpiTransport(options);
   try {
     if (!late && !latency)
       return runSuite(*transport, rounds);
     if (late)
-      conformance::missLastRank(*transport);
+      conformance::missLastRank(*transport, std::chrono::seconds(60));
     if (latency && transport->rank() == 0)
       std::printf("all_reduce: %.1f us\n", allReduceMicroseconds(*transport));
     else if (latency)
