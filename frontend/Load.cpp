@@ -123,6 +123,13 @@ static LogicalResult inlineFunctions(Location loc, LoadedModel &model) {
   return success();
 }
 
+/// Names nodes without a name by what they define, for all messages to come.
+static void nameNodes(onnx::GraphProto &graph) {
+  for (onnx::NodeProto &node : *graph.mutable_node())
+    if (node.name().empty())
+      node.set_name(getNodeName(node));
+}
+
 LogicalResult cleave::loadModel(MLIRContext *context, StringRef path,
                                 LoadedModel &model) {
   llvm::SmallString<256> absolute(path);
@@ -138,6 +145,7 @@ LogicalResult cleave::loadModel(MLIRContext *context, StringRef path,
       failed(resolveExternalData(context, model)) ||
       failed(inlineFunctions(loc, model)))
     return failure();
+  nameNodes(*model.proto.mutable_graph());
   return sortGraph(context, model.path, *model.proto.mutable_graph());
 }
 

@@ -94,7 +94,8 @@ Value TensorBuilder::finish(OperationState &state) {
     return nullptr;
   }
   SmallVector<Value, 1> folded;
-  if (!shouldFold(op) || failed(builder.tryFold(op, folded)))
+  // No result: the op was changed in place.
+  if (!shouldFold(op) || failed(builder.tryFold(op, folded)) || folded.empty())
     return op->getResult(0);
   op->erase();
   return folded.front();

@@ -25,7 +25,7 @@ namespace cleave {
 inline constexpr const char *ModelFileLocation = "#model/";
 
 /// Tensor data of at least this many bytes stays in the file.
-inline constexpr size_t LargeTensorBytes = 1024;
+inline constexpr size_t LargeTensorBytes = 128;
 
 /// Reduces `model`, the bytes of a ModelProto, to `reduced`. Fails with `error`
 /// in words when the bytes are no model or stop early.

@@ -1,0 +1,44 @@
+//===- FlagsTests.cpp - what --bind and --shapes take ---------------------===//
+
+#include "frontend/Import.h"
+#include "gtest/gtest.h"
+
+using namespace cleave;
+using namespace mlir;
+
+namespace {
+
+TEST(Flags, BindSplitsAtTheLastEqualSign) {
+  ImportOptions options;
+  std::string error;
+  EXPECT_TRUE(succeeded(parseBinding("batch=8", options, error)));
+  EXPECT_TRUE(succeeded(parseBinding("a=b=0", options, error)));
+  EXPECT_EQ(options.bindings.at("batch"), 8);
+  EXPECT_EQ(options.bindings.at("a=b"), 0);
+  for (const char *text : {"batch", "=8", "batch=", "batch=-1", "batch=8x"})
+    EXPECT_TRUE(failed(parseBinding(text, options, error))) << text;
+}
+
+TEST(Flags, BindTwiceMustAgree) {
+  ImportOptions options;
+  std::string error;
+  EXPECT_TRUE(succeeded(parseBinding("n=8", options, error)));
+  EXPECT_TRUE(succeeded(parseBinding("n=8", options, error)));
+  EXPECT_TRUE(failed(parseBinding("n=9", options, error)));
+  EXPECT_EQ(error, "dim 'n' is bound to 8 and to 9");
+}
+
+TEST(Flags, ShapesSplitAtTheLastColon) {
+  ImportOptions options;
+  std::string error;
+  EXPECT_TRUE(succeeded(parseShape("x:8x128", options, error)));
+  EXPECT_TRUE(succeeded(parseShape("scope:y:0:3", options, error)));
+  EXPECT_TRUE(succeeded(parseShape("scalar:", options, error)));
+  EXPECT_EQ(options.shapes.at("x"), (llvm::SmallVector<int64_t>{8, 128}));
+  EXPECT_EQ(options.shapes.at("scope:y:0"), llvm::SmallVector<int64_t>{3});
+  EXPECT_TRUE(options.shapes.at("scalar").empty());
+  for (const char *text : {"x", ":8", "x:8x", "x:8xq", "x:-1"})
+    EXPECT_TRUE(failed(parseShape(text, options, error))) << text;
+}
+
+} // namespace
