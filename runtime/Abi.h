@@ -24,13 +24,25 @@ enum { CLEAVE_ABI_VERSION = 1, CLEAVE_MAX_RANK = 8, CLEAVE_MAX_POST_OPS = 6 };
 
 /// Element types. The order is part of the format.
 enum CleaveDtype {
-  CLEAVE_F32 = 0, CLEAVE_F64 = 1, CLEAVE_F16 = 2, CLEAVE_BF16 = 3,
-  CLEAVE_I8 = 4, CLEAVE_U8 = 5, CLEAVE_I16 = 6, CLEAVE_I32 = 7,
-  CLEAVE_I64 = 8, CLEAVE_BOOL = 9,
+  CLEAVE_F32 = 0,
+  CLEAVE_F64 = 1,
+  CLEAVE_F16 = 2,
+  CLEAVE_BF16 = 3,
+  CLEAVE_I8 = 4,
+  CLEAVE_U8 = 5,
+  CLEAVE_I16 = 6,
+  CLEAVE_I32 = 7,
+  CLEAVE_I64 = 8,
+  CLEAVE_BOOL = 9,
 };
 
 /// Combining functions of reductions, as in MPI and NCCL.
-enum CleaveReduction { CLEAVE_SUM = 0, CLEAVE_MAX = 1, CLEAVE_MIN = 2, CLEAVE_PROD = 3 };
+enum CleaveReduction {
+  CLEAVE_SUM = 0,
+  CLEAVE_MAX = 1,
+  CLEAVE_MIN = 2,
+  CLEAVE_PROD = 3
+};
 
 /// One rank's execution context; opaque to generated code.
 typedef struct CleaveContext CleaveContext;
@@ -54,8 +66,9 @@ typedef void (*CleaveKernelFn)(void *const *args, int64_t begin, int64_t end,
 
 /// Runs `fn` over [0, extent) on the rank's threads, at least `grain` items a
 /// call. Thread t gets `scratch + t * scratchBytes` (64-byte aligned); when
-/// `scratch` is null and scratchBytes is not 0, the runtime supplies each thread
-/// with scratchBytes of its own (64-byte aligned): what generated code relies on.
+/// `scratch` is null and scratchBytes is not 0, the runtime supplies each
+/// thread with scratchBytes of its own (64-byte aligned): what generated code
+/// relies on.
 void cleaveParallelFor(CleaveContext *, CleaveKernelFn fn, void *const *args,
                        int64_t extent, int64_t grain, void *scratch,
                        int64_t scratchBytes);
@@ -66,8 +79,8 @@ void cleaveParallelFor(CleaveContext *, CleaveKernelFn fn, void *const *args,
 
 /// What follows a product or convolution, in order, on its fp32 accumulator.
 enum CleavePostOpKind {
-  CLEAVE_POST_ADD = 0,  ///< + operand (broadcast where its dim is 1)
-  CLEAVE_POST_MUL = 1,  ///< * operand
+  CLEAVE_POST_ADD = 0, ///< + operand (broadcast where its dim is 1)
+  CLEAVE_POST_MUL = 1, ///< * operand
   CLEAVE_POST_GELU_ERF = 2,
   CLEAVE_POST_GELU_TANH = 3,
   CLEAVE_POST_RELU = 4,
@@ -111,7 +124,8 @@ typedef struct CleaveConvDesc {
 
 /// `post[i]` is the operand of post-operation i (ignored where it has none).
 void cleaveMatmul(CleaveContext *, int32_t slot, const CleaveMatmulDesc *,
-                  const void *a, const void *b, void *c, const void *const *post);
+                  const void *a, const void *b, void *c,
+                  const void *const *post);
 void cleaveConv(CleaveContext *, int32_t slot, const CleaveConvDesc *,
                 const void *input, const void *weight, void *output,
                 const void *const *post);
@@ -119,33 +133,35 @@ void cleaveConv(CleaveContext *, int32_t slot, const CleaveConvDesc *,
 //===-- Collectives ---------------------------------------------------------//
 // `group` indexes the manifest's groups; `op` is a string with the user's node
 // name for messages and traces. `in` and `out` may be the same buffer where the
-// sizes are equal. Tensors are seen as [outer, dim, inner]: gathers and scatters
-// work along `dim`, `chunk` = local dim * inner elements. `workspace` holds
-// `outer * k * chunk` elements (k = group size); may be null when outer is 1.
-// Reductions combine in the order of the ranks in the group.
+// sizes are equal. Tensors are seen as [outer, dim, inner]: gathers and
+// scatters work along `dim`, `chunk` = local dim * inner elements. `workspace`
+// holds `outer * k * chunk` elements (k = group size); may be null when outer
+// is 1. Reductions combine in the order of the ranks in the group.
 
 void cleaveAllReduce(CleaveContext *, int32_t group, const void *in, void *out,
-                     int64_t count, int32_t dtype, int32_t reduction, const char *op);
+                     int64_t count, int32_t dtype, int32_t reduction,
+                     const char *op);
 /// in [outer, chunk] on each rank -> out [outer, k, chunk].
 void cleaveAllGather(CleaveContext *, int32_t group, const void *in, void *out,
-                     int64_t outer, int64_t chunk, int32_t dtype, void *workspace,
-                     const char *op);
+                     int64_t outer, int64_t chunk, int32_t dtype,
+                     void *workspace, const char *op);
 /// in [outer, k, chunk] -> out [outer, chunk]: the part of this rank, reduced.
-void cleaveReduceScatter(CleaveContext *, int32_t group, const void *in, void *out,
-                         int64_t outer, int64_t chunk, int32_t dtype,
+void cleaveReduceScatter(CleaveContext *, int32_t group, const void *in,
+                         void *out, int64_t outer, int64_t chunk, int32_t dtype,
                          int32_t reduction, void *workspace, const char *op);
 /// in [k, chunk] -> out [k, chunk]: part j goes to rank j of the group.
 void cleaveAllToAll(CleaveContext *, int32_t group, const void *in, void *out,
                     int64_t chunk, int32_t dtype, const char *op);
 /// From the rank with index `root` in the group to all others, in place.
-void cleaveBroadcast(CleaveContext *, int32_t group, void *buffer, int64_t count,
-                     int32_t dtype, int32_t root, const char *op);
+void cleaveBroadcast(CleaveContext *, int32_t group, void *buffer,
+                     int64_t count, int32_t dtype, int32_t root,
+                     const char *op);
 
 /// Point to point. `route` indexes the manifest's routes: for each sending rank
-/// the list of receivers, and the reverse. A send returns when the buffer may be
-/// written again. `tag` tells the messages of one pair of ranks apart.
-void cleaveSend(CleaveContext *, int32_t route, const void *buffer, int64_t count,
-                int32_t dtype, int32_t tag, const char *op);
+/// the list of receivers, and the reverse. A send returns when the buffer may
+/// be written again. `tag` tells the messages of one pair of ranks apart.
+void cleaveSend(CleaveContext *, int32_t route, const void *buffer,
+                int64_t count, int32_t dtype, int32_t tag, const char *op);
 void cleaveRecv(CleaveContext *, int32_t route, void *buffer, int64_t count,
                 int32_t dtype, int32_t tag, const char *op);
 
@@ -167,9 +183,9 @@ void cleaveTrace(CleaveContext *, const char *name, const char *category);
 /// `identity` must equal the manifest's identity of this program.
 typedef struct CleaveProgram {
   uint32_t abiVersion;
-  int32_t slotCount;     ///< library operation slots
-  int64_t arenaBytes;    ///< size of the arena, 64-byte aligned
-  const char *identity;  ///< hex digest of plan and code
+  int32_t slotCount;    ///< library operation slots
+  int64_t arenaBytes;   ///< size of the arena, 64-byte aligned
+  const char *identity; ///< hex digest of plan and code
   const char *name;
   void (*step)(CleaveContext *, const CleaveStep *);
 } CleaveProgram;

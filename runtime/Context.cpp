@@ -69,3 +69,9 @@ bool CleaveContext::isConstant(const void *address) const {
       return true;
   return false;
 }
+
+std::byte *CleaveContext::kernelScratch(size_t bytes) {
+  if (scratch.size() < bytes)
+    scratch = AlignedBuffer(bytes);
+  return scratch.data();
+}

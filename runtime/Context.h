@@ -11,6 +11,7 @@
 
 #include "runtime/Abi.h"
 #include "runtime/Trace.h"
+#include "runtime/support/AlignedBuffer.h"
 #include "runtime/support/Error.h"
 #include "runtime/transport/Transport.h"
 
@@ -57,6 +58,9 @@ struct CleaveContext {
   void addConstant(const void *begin, size_t bytes);
   bool isConstant(const void *address) const;
 
+  /// Working memory of kernels, as large as the largest needs.
+  std::byte *kernelScratch(size_t bytes);
+
   cleave::rt::Transport *const transport;
   const int threads;
   std::vector<std::unique_ptr<cleave::rt::LibraryOp>> slots;
@@ -71,6 +75,7 @@ private:
   std::optional<cleave::rt::Failure> error;
   std::vector<Route> routes;
   std::vector<std::span<const std::byte>> constants;
+  cleave::rt::AlignedBuffer scratch;
 };
 
 namespace cleave::rt {

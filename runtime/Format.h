@@ -7,27 +7,29 @@
 //     "format": 1,
 //     "build": "<digest of the compiler>", "plan": "<digest of plan.json>",
 //     "model": "vit", "world": 4,
-//     "axes": ["tp", ...],                      // index = CleaveStep::coords
-//     "programs": [{"name": "p0", "file": "programs/p0.so", "identity": "..",
-//                   "inputs": [I...], "outputs": [O...], "state": [S...],
-//                   "counts": {"matmul": 12, "all_reduce": 4, ...}}],   // of kernels and collectives
-//     "ranks": [{"program": 0, "coords": [0, ...], "weights": "weights/w0.safetensors"}],
-//     "groups": [[[0,1],[2,3]], ...],           // group -> member lists (disjoint)
-//     "routes": [[[0,2],[1,3]], ...],           // route -> pairs [from, to]
-//     "inputs":  [{"name", "dtype", "shape"}],  // whole tensors, the user's view
+//     "axes": ["tp", ...], "axisSizes": [2, ...], // as CleaveStep::coords
+//     "programs": [P...],
+//     "ranks": [{"program": 0, "coords": [0, ...],
+//                "weights": "weights/w0.safetensors"}],
+//     "groups": [[[0,1],[2,3]], ...],        // lists of members, disjoint
+//     "routes": [[[0,2],[1,3]], ...],        // pairs [from, to]
+//     "inputs":  [{"name", "dtype", "shape"}],  // whole, the user's view
 //     "outputs": [{"name", "dtype", "shape", "owner": rank}],
 //     "files":   [{"path", "bytes", "sha256"?}],
 //     "arenaBytes": [per program]
 //   }
+//   P: {"name": "p0", "file": "programs/p0.so", "identity": "..",
+//       "inputs": [I...], "outputs": [O...], "state": [S...],
+//       "counts": {"matmul": 12, ...}}       // of kernels and collectives
 //   I, O: {"index": into inputs/outputs, "shape": local padded shape,
-//          "split": [{"axes": [axis...], "chunk": c} per dim]}    // axes outer first
+//          "split": [{"axes": [axis...], "chunk": c} per dim]} // outer first
 //   S: {"name": "blocks.0.w", "dtype", "shape": local shape, "mutable": bool}
 //
 // A rank's part of dim d: index i = mixed radix of its coords over the dim's
-// axes (axis sizes in "axisSizes", parallel to "axes"); start = i * chunk, valid
-// = clamp(n - start, 0, chunk); the rest of the local shape is zero. An output
-// with no split is whole on its owner, which hands it to rank 0.
-// The state of a rank: its weights file holds each S by name in local shape.
+// axes (axis sizes in "axisSizes", parallel to "axes"); start = i * chunk,
+// valid = clamp(n - start, 0, chunk); the rest of the local shape is zero. An
+// output with no split is whole on its owner, which hands it to rank 0. The
+// state of a rank: its weights file holds each S by name in local shape.
 //
 //===----------------------------------------------------------------------===//
 

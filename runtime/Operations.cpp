@@ -42,12 +42,17 @@ void cleaveParallelFor(CleaveContext *context, CleaveKernelFn fn,
   int64_t useful = extent / std::max<int64_t>(grain, 1);
   auto threads =
       static_cast<int>(std::clamp<int64_t>(useful, 1, context->threads));
-  if (threads == 1)
-    return fn(args, 0, extent, scratch);
-  KernelCall call{fn,           args,
-                  extent,       static_cast<std::byte *>(scratch),
-                  scratchBytes, threads};
-  runThreads(threads, runPart, &call);
+  guarded(context, [&] {
+    auto *memory = static_cast<std::byte *>(scratch);
+    if (!memory && scratchBytes > 0) {
+      scratchBytes = (scratchBytes + 63) / 64 * 64;
+      memory = context->kernelScratch(threads * scratchBytes);
+    }
+    if (threads == 1)
+      return fn(args, 0, extent, memory);
+    KernelCall call{fn, args, extent, memory, scratchBytes, threads};
+    runThreads(threads, runPart, &call);
+  });
 }
 
 void cleaveCopy(CleaveContext *context, void *to, const void *from,

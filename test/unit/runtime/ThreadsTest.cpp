@@ -65,6 +65,27 @@ TEST(Threads, ScratchIsPerThread) {
   EXPECT_EQ(scratch[0] + scratch[64] + scratch[128], 3);
 }
 
+static void noteScratch(void *const *args, int64_t begin, int64_t,
+                        void *scratch) {
+  static_cast<void **>(args[0])[begin] = scratch;
+}
+
+// Tests that the runtime supplies scratch memory where the caller has none.
+TEST(Threads, ScratchIsSupplied) {
+  for (int threads : {1, 3}) {
+    CleaveContext context(nullptr, 0, threads);
+    void *seen[3] = {};
+    void *args[] = {seen};
+    cleaveParallelFor(&context, noteScratch, args, 3, 1, nullptr, 100);
+    for (int i = 0; i < threads; ++i) {
+      ASSERT_NE(seen[i], nullptr);
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(seen[i]) % 64, 0u);
+      EXPECT_EQ(static_cast<char *>(seen[i]) - static_cast<char *>(seen[0]),
+                i * 128);
+    }
+  }
+}
+
 // Tests that results too small for normal numbers become zero.
 TEST(Threads, DenormalsAreFlushed) {
   startThreads(1);
