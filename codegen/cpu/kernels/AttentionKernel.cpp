@@ -2,17 +2,19 @@
 //
 // softmax(scale q k^T + mask) v for tiles of 6 queries (FlashAttention, arXiv
 // 2205.14135, for a CPU's caches):
-//   1. scores of the tile against a block of keys, 6 x 64 at a time in registers,
+//   1. scores of the tile against a block of keys, 6 x 64 at a time in
+//   registers,
 //      with the largest one of each query on the way;
 //   2. exponentials and their sums, in place;
 //   3. their product with the block's values, 6 x 64 at a time in registers.
 // Keys are packed transposed and scaled, so that the scores of 16 keys are one
-// vector; values are packed in rows of whole vectors. One block holds up to 1024
-// keys; longer ones go in blocks of 512, and the tiles keep their sums, maxima and
-// unfinished rows in scratch between blocks (online softmax).
+// vector; values are packed in rows of whole vectors. One block holds up to
+// 1024 keys; longer ones go in blocks of 512, and the tiles keep their sums,
+// maxima and unfinished rows in scratch between blocks (online softmax).
 //
-// An item is a tile of one head (with several blocks: 32 tiles). Neighbouring items
-// of a head share the packed keys and values. Causal tiles stop at their last key.
+// An item is a tile of one head (with several blocks: 32 tiles). Neighbouring
+// items of a head share the packed keys and values. Causal tiles stop at their
+// last key.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,12 +29,12 @@ constexpr int64_t LongestBlock = 1024, ShortBlock = 512, TilesInChunk = 32;
 
 /// The queries of a tile and the keys of a block, at run time.
 struct Tile {
-  int64_t rows;     ///< static
+  int64_t rows; ///< static
   Value batch, head;
-  Value row;        ///< first query
-  Value firstKey;   ///< of the block
-  Value keys;       ///< keys of the block that some query of the tile sees
-  Value stateRow;   ///< first row of the tile in the kept state
+  Value row;      ///< first query
+  Value firstKey; ///< of the block
+  Value keys;     ///< keys of the block that some query of the tile sees
+  Value stateRow; ///< first row of the tile in the kept state
 };
 
 class AttentionWriter {
@@ -93,7 +95,8 @@ private:
 };
 } // namespace
 
-//===-- Sizes and memory ------------------------------------------------------===//
+//===-- Sizes and memory
+//------------------------------------------------------===//
 
 LogicalResult AttentionWriter::verify() {
   if (!op.getType().getElementType().isF32())
@@ -101,8 +104,7 @@ LogicalResult AttentionWriter::verify() {
   for (Value operand : op->getOperands())
     if (!isa<BlockArgument>(operand))
       return op.emitOpError() << "must read operands of its kernel";
-  if (kernel.getYields().size() != 1 ||
-      kernel.getYields()[0] != op.getResult())
+  if (kernel.getYields().size() != 1 || kernel.getYields()[0] != op.getResult())
     return op.emitOpError() << "must be all that its kernel yields";
   return success();
 }
@@ -125,9 +127,9 @@ void AttentionWriter::findSizes() {
   width = op.getV().getType().getDimSize(3);
   bool isLong = keys > LongestBlock;
   isStatic = !isLong && !op.getCausal();
-  blockKeys = isLong ? ShortBlock
-                     : llvm::alignTo(keys, isStatic ? Lanes
-                                                    : TileVectors * Lanes);
+  blockKeys = isLong
+                  ? ShortBlock
+                  : llvm::alignTo(keys, isStatic ? Lanes : TileVectors * Lanes);
   blocks = isLong ? llvm::divideCeil(keys, blockKeys) : 1;
   chunkTiles = isLong ? TilesInChunk : 1;
   tiles = llvm::divideCeil(queries, TileRows);
@@ -177,11 +179,12 @@ Value AttentionWriter::reduce(Value vector, bool isSum) {
   }));
 }
 Value AttentionWriter::inverse(Value x) {
-  return code.b.create<arith::DivFOp>(code.loc,
-                                      code.constant(x.getType(), 1.0), x);
+  return code.b.create<arith::DivFOp>(code.loc, code.constant(x.getType(), 1.0),
+                                      x);
 }
 
-//===-- Packing ---------------------------------------------------------------===//
+//===-- Packing
+//---------------------------------------------------------------===//
 
 /// The view with the first two indices fixed.
 static View fixed(Code &code, const View &view, Value first, Value second) {
@@ -196,7 +199,8 @@ static View fixed(Code &code, const View &view, Value first, Value second) {
 /// Keys key ... key + 15 of the block; those beyond the last one become 0.
 void AttentionWriter::packKeys(const View &source, Value firstKey, Value key,
                                bool isTail) {
-  Value scale = code.constant(code.vectorOf(f32), op.getScale().convertToDouble());
+  Value scale =
+      code.constant(code.vectorOf(f32), op.getScale().convertToDouble());
   for (int64_t column = 0; column < depth; column += Lanes) {
     Value columns = depth - column < Lanes
                         ? code.laneMask(code.index(depth - column))
@@ -204,10 +208,12 @@ void AttentionWriter::packKeys(const View &source, Value firstKey, Value key,
     Values rows;
     for (int64_t i = 0; i < Lanes; ++i) {
       Value row = code.add(code.add(firstKey, key), i);
-      Value valid = isTail ? code.splat(code.less(row, code.index(keys))) : Value();
-      rows.push_back(mul(code.load(at(source, {row, code.index(column)}), f32,
-                                   source.strides[1], code.both(columns, valid)),
-                         scale));
+      Value valid =
+          isTail ? code.splat(code.less(row, code.index(keys))) : Value();
+      rows.push_back(
+          mul(code.load(at(source, {row, code.index(column)}), f32,
+                        source.strides[1], code.both(columns, valid)),
+              scale));
     }
     code.transpose(rows);
     for (int64_t i = 0; i < std::min(Lanes, depth - column); ++i)
@@ -244,13 +250,15 @@ void AttentionWriter::pack(Value batch, Value group, Value firstKey) {
   code.loop(code.index(0), code.index(blockKeys), Lanes, [&](Value key) {
     Value minus = code.constant(code.vectorOf(f32),
                                 -std::numeric_limits<double>::infinity());
-    Value bias = code.select(code.laneMask(code.sub(count, key)), zero(), minus);
+    Value bias =
+        code.select(code.laneMask(code.sub(count, key)), zero(), minus);
     storeVector(bias, padding, code.index(0), key);
   });
   packValues(fixed(code, v, batch, group), firstKey, count);
 }
 
-//===-- Scores ----------------------------------------------------------------===//
+//===-- Scores
+//----------------------------------------------------------------===//
 
 /// Adds the mask and hides what comes after the query.
 Value AttentionWriter::finishScore(const Tile &tile, int64_t row, Value key,
@@ -259,17 +267,16 @@ Value AttentionWriter::finishScore(const Tile &tile, int64_t row, Value key,
   Value position = code.add(tile.firstKey, key);
   if (hasMask) {
     Value left = code.sub(code.index(keys), position);
-    Value added =
-        code.load(at(mask, {tile.batch, tile.head, query, position}), f32,
-                  mask.strides[3], code.laneMask(left));
+    Value added = code.load(at(mask, {tile.batch, tile.head, query, position}),
+                            f32, mask.strides[3], code.laneMask(left));
     score = code.b.create<arith::AddFOp>(code.loc, score, added);
   }
   if (!op.getCausal())
     return score;
   Value seen = code.sub(code.add(query, keys - queries + 1), position);
-  return code.select(code.laneMask(seen), score,
-                     code.constant(score.getType(),
-                                   -std::numeric_limits<double>::infinity()));
+  return code.select(
+      code.laneMask(seen), score,
+      code.constant(score.getType(), -std::numeric_limits<double>::infinity()));
 }
 
 /// Scores against `vectors` * 16 keys; returns the largest ones so far.
@@ -278,8 +285,8 @@ Code::Values AttentionWriter::writeScores(const Tile &tile, Value key,
   View rows = fixed(code, q, tile.batch, tile.head);
   Values start;
   for (int64_t i = 0; i < tile.rows * vectors; ++i)
-    start.push_back(loadVector(padding, code.index(0),
-                               code.add(key, i % vectors * Lanes)));
+    start.push_back(
+        loadVector(padding, code.index(0), code.add(key, i % vectors * Lanes)));
   Values sums = code.loop(
       code.index(0), code.index(depth), 1, start,
       [&](Value d, ValueRange carried) {
@@ -289,8 +296,7 @@ Code::Values AttentionWriter::writeScores(const Tile &tile, Value key,
         for (int64_t row = 0; row < tile.rows; ++row) {
           Value x = splatOf(rows, {code.add(tile.row, row), d});
           for (int64_t i = 0; i < vectors; ++i)
-            next.push_back(
-                code.fma(x, packed[i], carried[row * vectors + i]));
+            next.push_back(code.fma(x, packed[i], carried[row * vectors + i]));
         }
         return next;
       });
@@ -305,8 +311,8 @@ Code::Values AttentionWriter::writeScores(const Tile &tile, Value key,
   return found;
 }
 
-/// All scores of the tile. Where the number of vectors is known, tiles of 3 and 4
-/// divide it evenly.
+/// All scores of the tile. Where the number of vectors is known, tiles of 3 and
+/// 4 divide it evenly.
 Code::Values AttentionWriter::writeScores(const Tile &tile) {
   Value least = code.constant(code.vectorOf(f32),
                               -std::numeric_limits<double>::infinity());
@@ -349,13 +355,15 @@ Code::Values AttentionWriter::writePowers(const Tile &tile,
       });
 }
 
-//===-- Products --------------------------------------------------------------===//
+//===-- Products
+//--------------------------------------------------------------===//
 
 /// A finished vector of a query's result: divided by its sum.
 void AttentionWriter::storeResult(const Tile &tile, int64_t row, int64_t column,
                                   Value value, Value inverseSum) {
-  Value mask = width - column < Lanes ? code.laneMask(code.index(width - column))
-                                      : Value();
+  Value mask = width - column < Lanes
+                   ? code.laneMask(code.index(width - column))
+                   : Value();
   Value address = at(result, {tile.batch, tile.head, code.add(tile.row, row),
                               code.index(column)});
   code.store(mul(value, inverseSum), address, f32, result.strides[3], mask);
@@ -368,8 +376,8 @@ void AttentionWriter::writeProducts(const Tile &tile, ValueRange sums,
     for (Value sum : sums)
       inverses.push_back(inverse(sum));
   for (int64_t first = 0; first < width; first += TileVectors * Lanes) {
-    int64_t vectors = std::min<int64_t>(
-        TileVectors, llvm::divideCeil(width - first, Lanes));
+    int64_t vectors =
+        std::min<int64_t>(TileVectors, llvm::divideCeil(width - first, Lanes));
     auto column = [&](int64_t i) { return first + i % vectors * Lanes; };
     Values start;
     for (int64_t i = 0; i < tile.rows * vectors; ++i)
@@ -404,7 +412,8 @@ void AttentionWriter::writeProducts(const Tile &tile, ValueRange sums,
   }
 }
 
-//===-- State between blocks ----------------------------------------------------===//
+//===-- State between blocks
+//----------------------------------------------------===//
 
 void AttentionWriter::startState(const Tile &tile) {
   Value least = code.constant(code.vectorOf(f32),
@@ -429,7 +438,8 @@ void AttentionWriter::finishState(const Tile &tile) {
 }
 
 /// One tile against one block. With m the largest score and l the sum so far:
-/// m' = max(m, block's), l' = exp(m - m') l + sum exp(s - m'), rows decay likewise.
+/// m' = max(m, block's), l' = exp(m - m') l + sum exp(s - m'), rows decay
+/// likewise.
 void AttentionWriter::writeTile(const Tile &tile) {
   Values largest = writeScores(tile), decays;
   // A row that sees nothing has no largest score; exp(-inf - finite) is 0.
@@ -457,7 +467,8 @@ void AttentionWriter::writeTile(const Tile &tile) {
   writeProducts(tile, sums, decays);
 }
 
-//===-- Items -------------------------------------------------------------------===//
+//===-- Items
+//-------------------------------------------------------------------===//
 
 /// Keys of the block that the last query of the tile sees.
 void AttentionWriter::setKeys(Tile &tile) {
@@ -469,8 +480,8 @@ void AttentionWriter::setKeys(Tile &tile) {
                        code.index(blockKeys));
   if (!op.getCausal())
     return;
-  Value seen = code.sub(code.add(tile.row, tile.rows + keys - queries),
-                        tile.firstKey);
+  Value seen =
+      code.sub(code.add(tile.row, tile.rows + keys - queries), tile.firstKey);
   tile.keys = code.max(code.min(tile.keys, seen), code.index(0));
 }
 

@@ -26,8 +26,8 @@ static std::string getFailMessage(KernelOp kernel) {
     if (auto gather = dyn_cast<GatherOp>(op)) {
       std::string size =
           std::to_string(gather.getX().getType().getDimSize(gather.getDim()));
-      message = "an index is out of range: expected -" + size + " <= index < " +
-                size;
+      message =
+          "an index is out of range: expected -" + size + " <= index < " + size;
     }
     if (!isa<CrossEntropyOp, CrossEntropyGradOp>(op))
       return;
@@ -67,7 +67,8 @@ static LogicalResult verifyTypes(KernelOp kernel) {
   });
   for (Type type : kernel.getOperandTypes())
     if (!isKnown(type))
-      return kernel.emitOpError() << "has no code for operands of type " << type;
+      return kernel.emitOpError()
+             << "has no code for operands of type " << type;
   return failure(result.wasInterrupted());
 }
 
@@ -90,7 +91,8 @@ static FailureOr<KernelPlan> build(Template &kernel) {
          << " is a library call and has no generated code";
 }
 
-/// Makes views of operands, results and constant arrays at the function's start.
+/// Makes views of operands, results and constant arrays at the function's
+/// start.
 static void makeViews(Template &kernel, Value args, bool mayFail,
                       ArrayRef<BufferAttr> operands,
                       ArrayRef<BufferAttr> results) {
@@ -121,10 +123,10 @@ FailureOr<KernelPlan> cleave::buildKernel(KernelOp op,
                                           StringRef name, ModuleOp target) {
   if (operands.size() != op.getNumOperands() ||
       results.size() != op.getNumResults())
-    return op.emitOpError() << "has " << op.getNumOperands() << " operands and "
-                            << op.getNumResults() << " results, found "
-                            << operands.size() << " and " << results.size()
-                            << " buffers";
+    return op.emitOpError()
+           << "has " << op.getNumOperands() << " operands and "
+           << op.getNumResults() << " results, found " << operands.size()
+           << " and " << results.size() << " buffers";
   if (failed(verifyTypes(op)))
     return failure();
   OpBuilder b = OpBuilder::atBlockEnd(target.getBody());

@@ -109,8 +109,7 @@ Value Code::constant(Type type, double value) {
   Type element = getElementTypeOrSelf(type);
   if (isa<FloatType>(element))
     return constant(type, b.getFloatAttr(element, value));
-  return constant(type,
-                  b.getIntegerAttr(element, static_cast<int64_t>(value)));
+  return constant(type, b.getIntegerAttr(element, static_cast<int64_t>(value)));
 }
 
 Value Code::constant(Type type, TypedAttr scalar) {
@@ -121,8 +120,8 @@ Value Code::constant(Type type, TypedAttr scalar) {
 }
 
 Value Code::splat(Value scalar, int64_t lanes) {
-  return b.create<vector::BroadcastOp>(
-      loc, vectorOf(scalar.getType(), lanes), scalar);
+  return b.create<vector::BroadcastOp>(loc, vectorOf(scalar.getType(), lanes),
+                                       scalar);
 }
 
 Value Code::extract(Value vector, int64_t lane) {
@@ -143,8 +142,7 @@ Value Code::laneMask(Value count, int64_t lanes) {
                                   ArrayRef<int32_t>(numbers)));
   // Counts beyond the lanes say the same as `lanes`, and fit 32 bits.
   Value clamped = max(min(count, index(lanes)), index(0));
-  Value narrow =
-      b.createOrFold<arith::TruncIOp>(loc, b.getI32Type(), clamped);
+  Value narrow = b.createOrFold<arith::TruncIOp>(loc, b.getI32Type(), clamped);
   return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, lane,
                                  splat(narrow, lanes));
 }
@@ -198,13 +196,15 @@ void Code::transpose(Values &rows) {
     }
 }
 
-/// exp(x) = 2^n exp(r), n = round(x / ln 2), |r| <= ln 2 / 2, with the polynomial
-/// and the split of ln 2 of Cephes expf (S. Moshier).
+/// exp(x) = 2^n exp(r), n = round(x / ln 2), |r| <= ln 2 / 2, with the
+/// polynomial and the split of ln 2 of Cephes expf (S. Moshier).
 Value Code::expNegative(Value x) {
   Type type = x.getType();
-  Type bits = VectorType::get(cast<VectorType>(type).getShape(), b.getI32Type());
+  Type bits =
+      VectorType::get(cast<VectorType>(type).getShape(), b.getI32Type());
   auto c = [&](double value) { return constant(type, value); };
-  Value tiny = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OLT, x, c(-87.0));
+  Value tiny =
+      b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OLT, x, c(-87.0));
   Value n = b.create<math::RoundEvenOp>(
       loc, b.create<arith::MulFOp>(loc, x, c(1.44269504088896341)));
   Value r = fma(n, c(-0.693359375), x);
@@ -224,9 +224,7 @@ Value Code::expNegative(Value x) {
 
 //===-- Memory ------------------------------------------------------------===//
 
-Type Code::pointerType() {
-  return LLVM::LLVMPointerType::get(b.getContext());
-}
+Type Code::pointerType() { return LLVM::LLVMPointerType::get(b.getContext()); }
 
 Value Code::address(Value base, Type memory, Value offset) {
   Type type = pointerType();
@@ -250,9 +248,8 @@ Value Code::load(Value address, Type element, int64_t step, Value mask,
   unsigned alignment = getMemoryBytes(element);
   Value value;
   if (mask)
-    value = b.create<LLVM::MaskedLoadOp>(loc, type, address, mask,
-                                         ValueRange(constant(type, 0.0)),
-                                         alignment);
+    value = b.create<LLVM::MaskedLoadOp>(
+        loc, type, address, mask, ValueRange(constant(type, 0.0)), alignment);
   else
     value = b.create<LLVM::LoadOp>(loc, type, address, alignment);
   return widen(value, element);
@@ -273,9 +270,9 @@ Value Code::gather(Value base, Type element, Value offsets, Value mask) {
 
 Value Code::loadScalar(Value address, Type element) {
   unsigned alignment = getMemoryBytes(element);
-  return widen(b.create<LLVM::LoadOp>(loc, getMemoryType(element), address,
-                                      alignment),
-               element);
+  return widen(
+      b.create<LLVM::LoadOp>(loc, getMemoryType(element), address, alignment),
+      element);
 }
 
 void Code::store(Value value, Value address, Type element, int64_t step,

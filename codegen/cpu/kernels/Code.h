@@ -1,8 +1,8 @@
 //===- Code.h - write loops, vector arithmetic and memory accesses --------===//
 //
-// A thin layer over OpBuilder for kernel code. Index arithmetic is i64 and folded
-// where it is constant; vectors have one dim. A mask is a vector of i1 or null,
-// which means all lanes.
+// A thin layer over OpBuilder for kernel code. Index arithmetic is i64 and
+// folded where it is constant; vectors have one dim. A mask is a vector of i1
+// or null, which means all lanes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,8 @@ namespace cleave {
 /// Lanes of a vector: 16 floats are one 512-bit register.
 inline constexpr int64_t Lanes = 16;
 
-/// Type in which an element is computed: f32 for f16 and bf16, signless integers.
+/// Type in which an element is computed: f32 for f16 and bf16, signless
+/// integers.
 mlir::Type getComputeType(mlir::Type element);
 /// Type in which an element lies in memory: i8 for i1, signless integers.
 mlir::Type getMemoryType(mlir::Type element);
@@ -76,9 +77,9 @@ public:
   /// The larger one, without the care for NaN that std::fmax takes.
   mlir::Value larger(mlir::Value x, mlir::Value y);
   /// Combines the lanes pairwise: lane l with l + lanes / 2, and so on.
-  mlir::Value
-  combineLanes(mlir::Value vector,
-               llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
+  mlir::Value combineLanes(
+      mlir::Value vector,
+      llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
   /// Transposes 16 vectors of 16 lanes.
   void transpose(Values &rows);
   /// exp(x) for f32 x <= 0 to 1 ulp; 0 below -87.

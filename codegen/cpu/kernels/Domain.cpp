@@ -31,14 +31,13 @@ void Accesses::addAccess(ArrayRef<int64_t> strides, const ValueMap &map) {
   list.push_back(access);
 }
 
-void Accesses::keepApart(IndexMap index) {
-  addAccess({1}, {index});
-}
+void Accesses::keepApart(IndexMap index) { addAccess({1}, {index}); }
 
 /// Map of a broadcast's operand; its dims of size 1 stay at index 0.
 static ValueMap getOperandMap(BroadcastOp op, const ValueMap &map) {
   ValueMap result;
-  for (auto [dim, size] : llvm::zip(op.getDims(), op.getX().getType().getShape()))
+  for (auto [dim, size] :
+       llvm::zip(op.getDims(), op.getX().getType().getShape()))
     result.push_back(size == 1 ? IndexMap() : map[dim]);
   return result;
 }
@@ -117,7 +116,8 @@ SmallVector<Group> cleave::mergeDims(ArrayRef<int64_t> dims,
     if (shape[dim] == 1)
       continue;
     bool merges =
-        !groups.empty() && llvm::all_of(accesses, [&](ArrayRef<int64_t> access) {
+        !groups.empty() &&
+        llvm::all_of(accesses, [&](ArrayRef<int64_t> access) {
           return access[groups.back().carrier] == access[dim] * shape[dim];
         });
     if (merges)

@@ -1,11 +1,11 @@
 //===- Domain.h - the iteration space of a kernel -------------------------===//
 //
-// A kernel iterates over the dims of one tensor shape, its domain. Adjacent dims
-// along which every access advances as if they were one are merged, so that most
-// kernels are a loop over one dim, or over rows of one.
+// A kernel iterates over the dims of one tensor shape, its domain. Adjacent
+// dims along which every access advances as if they were one are merged, so
+// that most kernels are a loop over one dim, or over rows of one.
 //
-// Example: x[197, 384] + bias[384] has accesses (384, 1) and (0, 1): 0 != 1 * 384,
-// so two groups stay. Without the bias the domain is one group of 75648.
+// Example: x[197, 384] + bias[384] has accesses (384, 1) and (0, 1): 0 != 1 *
+// 384, so two groups stay. Without the bias the domain is one group of 75648.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,12 +39,13 @@ ValueMap getIdentityMap(int64_t rank);
 /// Collects how far each access advances in memory per domain dim.
 class Accesses {
 public:
+  /// `strides`: of the values that lie in memory.
   Accesses(int64_t rank,
-           const llvm::DenseMap<mlir::Value, llvm::SmallVector<int64_t>> &strides)
-      : rank(rank), strides(strides) {}
+           llvm::DenseMap<mlir::Value, llvm::SmallVector<int64_t>> strides)
+      : rank(rank), strides(std::move(strides)) {}
 
-  /// Follows what the value reads when it is evaluated at the mapped index, down
-  /// to kernel operands and to the values in `stops`.
+  /// Follows what the value reads when it is evaluated at the mapped index,
+  /// down to kernel operands and to the values in `stops`.
   void addReads(mlir::Value value, const ValueMap &map);
   void addAccess(llvm::ArrayRef<int64_t> strides, const ValueMap &map);
   /// The dim's index itself is used: it must not be merged.
@@ -59,7 +60,7 @@ private:
   void addOperands(mlir::Operation *op, const ValueMap &map);
 
   int64_t rank;
-  const llvm::DenseMap<mlir::Value, llvm::SmallVector<int64_t>> &strides;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<int64_t>> strides;
   std::set<std::pair<void *, ValueMap>> seen;
 };
 

@@ -40,7 +40,8 @@ static std::unique_ptr<llvm::TargetMachine> makeTarget(ModuleOp module,
   std::string name = isNative ? llvm::sys::getHostCPUName().str() : cpu.str();
   std::string features = isNative ? getHostFeatures() : "";
   std::string error;
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target) {
     module.emitError() << "no code generator for " << triple << ": " << error;
     return nullptr;

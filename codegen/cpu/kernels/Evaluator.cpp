@@ -1,7 +1,8 @@
 //===- Evaluator.cpp - code for one vector of a value of a kernel ---------===//
 //
-// Elementwise ops; EvaluatorMoves.cpp has the ops that move indices. Lanes outside
-// of the mask hold whatever their zero operands give, and are never stored.
+// Elementwise ops; EvaluatorMoves.cpp has the ops that move indices. Lanes
+// outside of the mask hold whatever their zero operands give, and are never
+// stored.
 //
 //===----------------------------------------------------------------------===//
 
@@ -118,9 +119,9 @@ static Value roundTo(Code &code, Value value, Type element) {
   return code.widen(code.narrow(value, element), element);
 }
 
-static Value convertInteger(Code &code, Value value, bool isUnsigned, Type type) {
-  unsigned from =
-      getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth();
+static Value convertInteger(Code &code, Value value, bool isUnsigned,
+                            Type type) {
+  unsigned from = getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth();
   unsigned to = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
   if (from > to)
     return code.b.create<arith::TruncIOp>(code.loc, type, value);
@@ -183,8 +184,8 @@ Value Evaluator::evaluate(ConstantOp op, Frame &frame) {
   }
   VectorType type = typeOf(op.getResult());
   if (isa<FloatType>(value.getElementType()))
-    return code.constant(
-        type, value.getSplatValue<APFloat>().convertToDouble());
+    return code.constant(type,
+                         value.getSplatValue<APFloat>().convertToDouble());
   APInt bits = value.getSplatValue<APInt>();
   return code.constant(type,
                        code.b.getIntegerAttr(type.getElementType(), bits));

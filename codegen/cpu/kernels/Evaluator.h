@@ -1,12 +1,12 @@
 //===- Evaluator.h - code for one vector of a value of a kernel -----------===//
 //
-// The body of a kernel is read backwards from what it yields: `at(value, frame)`
-// writes the code that computes `value` at a point, for one vector of lanes,
-// loading only kernel operands. No intermediate tensor exists.
+// The body of a kernel is read backwards from what it yields: `at(value,
+// frame)` writes the code that computes `value` at a point, for one vector of
+// lanes, loading only kernel operands. No intermediate tensor exists.
 //
 // A point has an index per dim of the value. An index is base + step * lane, so
-// that the same code serves rows, columns, strided and repeated reads; a gathered
-// index adds a vector.
+// that the same code serves rows, columns, strided and repeated reads; a
+// gathered index adds a vector.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,8 @@
 
 namespace cleave {
 
-/// A strided tensor in memory: address of its first element, strides in elements.
+/// A strided tensor in memory: address of its first element, strides in
+/// elements.
 struct View {
   mlir::Value base;
   mlir::Type element;
@@ -36,8 +37,8 @@ struct Index {
   bool isUniform() const { return step == 0 && !lanes; }
 };
 
-/// Where values are evaluated, and what is known there already. A frame must not
-/// outlive the block in which it was made.
+/// Where values are evaluated, and what is known there already. A frame must
+/// not outlive the block in which it was made.
 struct Frame {
   llvm::SmallVector<Index> point;
   mlir::Value mask; ///< null: all lanes

@@ -1,7 +1,7 @@
 //===- EvaluatorMoves.cpp - memory accesses and ops that move indices -----===//
 //
-// A moving op evaluates its operand in a frame of its own, whose point is derived
-// from the point of the result.
+// A moving op evaluates its operand in a frame of its own, whose point is
+// derived from the point of the result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,7 +46,8 @@ static Place locate(Code &code, const View &view, const Frame &frame,
 Value Evaluator::load(const View &view, const Frame &frame) {
   Place place = locate(code, view, frame, lanes);
   if (!place.offsets)
-    return code.load(place.address, view.element, place.step, frame.mask, lanes);
+    return code.load(place.address, view.element, place.step, frame.mask,
+                     lanes);
   Value numbers = code.laneNumbers(lanes);
   Value steps =
       code.mul(numbers, code.constant(numbers.getType(), double(place.step)));
@@ -107,8 +108,8 @@ Value Evaluator::indexVector(const Index &index) {
   Value vector = code.splat(index.base, lanes);
   if (index.step) {
     Value numbers = code.laneNumbers(lanes);
-    Value steps = code.mul(
-        numbers, code.constant(numbers.getType(), double(index.step)));
+    Value steps =
+        code.mul(numbers, code.constant(numbers.getType(), double(index.step)));
     vector = code.add(vector, steps);
   }
   return index.lanes ? code.add(vector, index.lanes) : vector;
@@ -138,12 +139,12 @@ void Evaluator::reportIf(Value bad, const Frame &frame) {
   });
 }
 
-/// The gathered index: negative ones count from the end; one that is out of range
-/// is reported and read as 0.
+/// The gathered index: negative ones count from the end; one that is out of
+/// range is reported and read as 0.
 Index Evaluator::checkedIndex(Value indices, Frame &frame, int64_t size) {
   Type element = getElementTypeOrSelf(indices.getType());
-  bool uniform = llvm::all_of(frame.point,
-                              [](const Index &i) { return i.isUniform(); });
+  bool uniform =
+      llvm::all_of(frame.point, [](const Index &i) { return i.isUniform(); });
   Value vector = at(indices, frame);
   vector = convertElement(code, vector, element, code.b.getI64Type());
   auto c = [&](int64_t value) {
@@ -152,8 +153,8 @@ Index Evaluator::checkedIndex(Value indices, Frame &frame, int64_t size) {
   Value zero = c(0), extent = c(size);
   Value isNegative = code.less(vector, zero);
   vector = code.select(isNegative, code.add(vector, extent), vector);
-  Value bad = code.b.create<arith::CmpIOp>(
-      code.loc, arith::CmpIPredicate::uge, vector, extent);
+  Value bad = code.b.create<arith::CmpIOp>(code.loc, arith::CmpIPredicate::uge,
+                                           vector, extent);
   reportIf(bad, frame);
   vector = code.select(bad, zero, vector);
   if (uniform)

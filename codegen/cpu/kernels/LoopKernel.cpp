@@ -2,13 +2,13 @@
 //
 // All results have one shape, the domain. Each element is computed from kernel
 // operands by the Evaluator. concat and pad, which may only be what a kernel
-// yields, split their result into pieces: boxes that are domains of their own and
-// are written into a part of the result.
+// yields, split their result into pieces: boxes that are domains of their own
+// and are written into a part of the result.
 //
-// An item is a block of the innermost group of dims. Where an operand is contiguous
-// along another dim than the result (a transposing copy), an item is a strip of 16
-// indices of that dim, done in tiles of 16 x 16, so that each cache line that is
-// read serves 16 vectors.
+// An item is a block of the innermost group of dims. Where an operand is
+// contiguous along another dim than the result (a transposing copy), an item is
+// a strip of 16 indices of that dim, done in tiles of 16 x 16, so that each
+// cache line that is read serves 16 vectors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,8 +53,8 @@ private:
   void writeStrip(const Piece &piece, const Walk &walk, Value item);
   void writeVectors(const Piece &piece, const Walk &walk,
                     ArrayRef<Index> origin, Value from, Value to);
-  void writeVector(const Piece &piece, const Walk &walk,
-                   ArrayRef<Index> origin, Value base, Value mask);
+  void writeVector(const Piece &piece, const Walk &walk, ArrayRef<Index> origin,
+                   Value base, Value mask);
 
   Template &kernel;
   Code &code;
@@ -84,8 +84,8 @@ static SmallVector<Piece> getPieces(Code &code, ConcatOp op, View target) {
   return pieces;
 }
 
-/// The operand inside; per dim a low and a high border, which span the operand's
-/// part of earlier dims and all of later ones.
+/// The operand inside; per dim a low and a high border, which span the
+/// operand's part of earlier dims and all of later ones.
 static SmallVector<Piece> getPieces(Code &code, PadOp op, View target) {
   double fill = op.getValue().convertToDouble();
   SmallVector<int64_t> shape = llvm::to_vector(op.getType().getShape());
@@ -198,8 +198,7 @@ void LoopWriter::writeStrip(const Piece &piece, const Walk &walk, Value item) {
   SmallVector<Index> origin = getOrigin(code, piece.shape.size());
   Value first = code.mul(code.rem(item, walk.getStrips()), Lanes);
   setPoint(code, origin, walk.outer, code.div(item, walk.getStrips()));
-  Value last =
-      code.min(code.add(first, Lanes), code.index(walk.strip->size));
+  Value last = code.min(code.add(first, Lanes), code.index(walk.strip->size));
   forVectors(code, code.index(0), code.index(walk.inner.size),
              walk.inner.size % Lanes != 0, [&](Value base, Value mask) {
                code.loop(first, last, 1, [&](Value i) {
@@ -216,8 +215,7 @@ void LoopWriter::write(const Piece &piece, const Walk &walk, Value from,
     code.loop(from, to, 1, [&](Value item) { writeItem(piece, walk, item); });
     return;
   }
-  Value end =
-      code.min(code.mul(to, walk.block), code.index(walk.inner.size));
+  Value end = code.min(code.mul(to, walk.block), code.index(walk.inner.size));
   writeVectors(piece, walk, getOrigin(code, piece.shape.size()),
                code.mul(from, walk.block), end);
 }
@@ -239,7 +237,7 @@ FailureOr<KernelPlan> LoopWriter::write() {
     Value first = code.index(plan.extent);
     Value extent = code.index(walk.getExtent());
     Value from = code.max(code.sub(kernel.begin, first), code.index(0));
-    Value to = code.min(code.sub(kernel.end, first), extent);
+    Value to = code.max(from, code.min(code.sub(kernel.end, first), extent));
     write(piece, walk, from, to);
     plan.extent += walk.getExtent();
     elements += ShapedType::getNumElements(piece.shape);
@@ -252,8 +250,8 @@ FailureOr<KernelPlan> LoopWriter::write() {
 
 FailureOr<KernelPlan> cleave::buildLoopKernel(Template &kernel) {
   auto yields = kernel.getYields();
-  if (auto resize = yields.size() == 1 ? yields[0].getDefiningOp<ResizeOp>()
-                                       : ResizeOp())
+  if (auto resize =
+          yields.size() == 1 ? yields[0].getDefiningOp<ResizeOp>() : ResizeOp())
     return buildResizeKernel(kernel, resize);
   return LoopWriter(kernel).write();
 }

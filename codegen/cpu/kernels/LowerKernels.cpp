@@ -1,8 +1,8 @@
 //===- LowerKernels.cpp - kernel functions to the LLVM dialect ------------===//
 //
-// f32 math becomes polynomials on vectors; what has none (f64, powers) becomes a
-// call of the math library, one lane at a time. Then vectors, loops and arithmetic
-// go to the LLVM dialect by MLIR's own conversions.
+// f32 math becomes polynomials on vectors; what has none (f64, powers) becomes
+// a call of the math library, one lane at a time. Then vectors, loops and
+// arithmetic go to the LLVM dialect by MLIR's own conversions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,8 +45,8 @@ struct ApproximateMathPass
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     populateMathPolynomialApproximationPatterns(patterns);
-    if (failed(applyPatternsAndFoldGreedily(getOperation(),
-                                            std::move(patterns))))
+    if (failed(
+            applyPatternsAndFoldGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }
 };

@@ -3,10 +3,10 @@
 // Elementwise ops before the reduction are evaluated at each element of its
 // operand, those after it at each element of its result.
 //
-// The innermost dim gives the lanes. If it is reduced, an item is one result: rows
-// are folded in 4 chains of 16 lanes. If it is kept, an item is a strip of up to 64
-// neighbouring results, which walk through the reduced dims together. Either way a
-// result is computed by one thread in fixed order.
+// The innermost dim gives the lanes. If it is reduced, an item is one result:
+// rows are folded in 4 chains of 16 lanes. If it is kept, an item is a strip of
+// up to 64 neighbouring results, which walk through the reduced dims together.
+// Either way a result is computed by one thread in fixed order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -114,7 +114,8 @@ ReduceWriter::nest(SmallVector<Index> point, ArrayRef<Group> groups,
                    });
 }
 
-void ReduceWriter::writeResults(Value value, ArrayRef<Index> point, Value mask) {
+void ReduceWriter::writeResults(Value value, ArrayRef<Index> point,
+                                Value mask) {
   Frame frame;
   frame.mask = mask;
   for (int64_t dim : keptDims)
@@ -156,8 +157,8 @@ void ReduceWriter::writeOne(Value item) {
   };
   ArrayRef<Group> around = ArrayRef(reduced).drop_back(reduced.empty() ? 0 : 1);
   Value folded = nest(origin, around, neutral, foldRow)[0];
-  Value total =
-      code.combineLanes(folded, [&](Value x, Value y) { return combine(x, y); });
+  Value total = code.combineLanes(
+      folded, [&](Value x, Value y) { return combine(x, y); });
   writeResults(code.splat(total), origin, Value());
 }
 
@@ -183,8 +184,7 @@ void ReduceWriter::writeStrip(Value item) {
           frame.point = llvm::to_vector(point);
           frame.mask = mask;
           frame.point[strip.carrier] = {base, 1, Value()};
-          next.push_back(
-              combine(value, evaluator.at(reduction.getX(), frame)));
+          next.push_back(combine(value, evaluator.at(reduction.getX(), frame)));
         }
         return next;
       });

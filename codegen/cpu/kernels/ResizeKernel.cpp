@@ -1,10 +1,11 @@
 //===- ResizeKernel.cpp - interpolation, one dim at a time ----------------===//
 //
-// Interpolation is separable: each resized dim is a pass, the last dim first, with
-// the results between passes in the thread's scratch. An output index reads a few
-// input indices ("taps": 1 nearest, 2 linear, 4 cubic) with weights; both are
-// constant tables that are computed here, in double precision. An item is one index
-// of the dims before the first resized one, for images a plane.
+// Interpolation is separable: each resized dim is a pass, the last dim first,
+// with the results between passes in the thread's scratch. An output index
+// reads a few input indices ("taps": 1 nearest, 2 linear, 4 cubic) with
+// weights; both are constant tables that are computed here, in double
+// precision. An item is one index of the dims before the first resized one, for
+// images a plane.
 //
 // Formulas: ONNX Resize, coordinate_transformation_mode and mode.
 //
@@ -66,7 +67,8 @@ private:
 };
 } // namespace
 
-//===-- Tables --------------------------------------------------------------===//
+//===-- Tables
+//--------------------------------------------------------------===//
 
 static double getCoordinate(StringRef mode, int64_t output, int64_t inSize,
                             int64_t outSize, double scale) {
@@ -115,14 +117,12 @@ static Taps getTaps(ResizeOp op, int64_t dim) {
     if (op.getKind() == ResizeKind::Linear)
       weights = {1 - (x - low), x - low};
     if (op.getKind() == ResizeKind::Cubic) {
-      weights =
-          getCubicWeights(x - low, op.getCubicCoeff().convertToDouble());
+      weights = getCubicWeights(x - low, op.getCubicCoeff().convertToDouble());
       low -= 1;
     }
     for (int64_t tap = 0; tap < taps.count; ++tap) {
       int64_t index = int64_t(low) + tap;
-      taps.indices[tap].push_back(
-          std::clamp<int64_t>(index, 0, inSize - 1));
+      taps.indices[tap].push_back(std::clamp<int64_t>(index, 0, inSize - 1));
       taps.weights[tap].push_back(weights[tap]);
     }
   }
@@ -154,14 +154,15 @@ void ResizeWriter::makeTables() {
         weights.push_back(code.b.getFloatAttr(type, weight));
       tables[dim].push_back(
           {makeConstantView(code, indices),
-           makeConstantView(code, DenseElementsAttr::get(
-                                      RankedTensorType::get({size}, type),
-                                      ArrayRef<Attribute>(weights)))});
+           makeConstantView(
+               code, DenseElementsAttr::get(RankedTensorType::get({size}, type),
+                                            ArrayRef<Attribute>(weights)))});
     }
   }
 }
 
-//===-- Passes --------------------------------------------------------------===//
+//===-- Passes
+//--------------------------------------------------------------===//
 
 Value ResizeWriter::loadTable(const View &table, Index index, Value mask) {
   Frame frame;
@@ -210,7 +211,8 @@ void ResizeWriter::writeAcross(Frame &frame, const View &source,
              });
 }
 
-/// Lanes along the last dim, of `size`; the output index of `dim` is set already.
+/// Lanes along the last dim, of `size`; the output index of `dim` is set
+/// already.
 void ResizeWriter::writeAlong(Frame &frame, const View &source,
                               const View &target, int64_t size, int64_t dim) {
   Index output = frame.point[dim];
@@ -238,12 +240,10 @@ void ResizeWriter::writePass(const View &source, const View &target,
   Frame frame;
   frame.point = origin;
   if (dim == rank - 1)
-    return nest(frame, sizes, first, dim, [&](Frame &row) {
-      writeAcross(row, source, target, dim);
-    });
-  nest(frame, sizes, first, rank - 1, [&](Frame &row) {
-    writeAlong(row, source, target, sizes.back(), dim);
-  });
+    return nest(frame, sizes, first, dim,
+                [&](Frame &row) { writeAcross(row, source, target, dim); });
+  nest(frame, sizes, first, rank - 1,
+       [&](Frame &row) { writeAlong(row, source, target, sizes.back(), dim); });
 }
 
 void ResizeWriter::writeItem(Value item) {
@@ -280,6 +280,11 @@ FailureOr<KernelPlan> ResizeWriter::write() {
     return op.emitOpError() << "has no code to interpolate " << element;
   if (!isa<BlockArgument>(op.getX()))
     return op.emitOpError() << "must read an operand of its kernel";
+  if (!llvm::is_contained(
+          {"half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric"},
+          op.getCoordinates()))
+    return op.emitOpError()
+           << "has no code for coordinates '" << op.getCoordinates() << "'";
   findDims();
   makeTables();
   int64_t items = 1;
@@ -293,7 +298,6 @@ FailureOr<KernelPlan> ResizeWriter::write() {
                     scratchBytes, false, ""};
 }
 
-FailureOr<KernelPlan> cleave::buildResizeKernel(Template &kernel,
-                                                ResizeOp op) {
+FailureOr<KernelPlan> cleave::buildResizeKernel(Template &kernel, ResizeOp op) {
   return ResizeWriter(kernel, op).write();
 }

@@ -3,12 +3,13 @@
 // A kernel whose ops need sums or maxima over the rows of one domain. Per row:
 //   1. for each row op, in order, its statistics by passes over the row;
 //   2. one pass that computes and stores all results of the row.
-// In between, the operand of a row op is kept in the thread's scratch row, unless it
-// is an operand of the kernel, and so are the exponentials of a softmax. Elementwise
-// ops before and after are evaluated where they are needed.
+// In between, the operand of a row op is kept in the thread's scratch row,
+// unless it is an operand of the kernel, and so are the exponentials of a
+// softmax. Elementwise ops before and after are evaluated where they are
+// needed.
 //
-// An item is a row. Sums go in 4 chains of 16 lanes, joined in fixed order, so that
-// a result does not depend on threads.
+// An item is a row. Sums go in 4 chains of 16 lanes, joined in fixed order, so
+// that a result does not depend on threads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -69,9 +70,9 @@ private:
   SmallVector<int64_t> shape;     ///< of the domain
   SmallVector<int64_t> outerDims; ///< dims that number the rows
   SmallVector<int64_t> rowDims;
-  SmallVector<Group> outer, row;  ///< row is never empty
-  SmallVector<Index> origin;      ///< first element of the current row
-  SmallVector<Operation *> ops;   ///< row ops, in order
+  SmallVector<Group> outer, row; ///< row is never empty
+  SmallVector<Index> origin;     ///< first element of the current row
+  SmallVector<Operation *> ops;  ///< row ops, in order
   llvm::DenseMap<Value, View> kept;
   llvm::DenseMap<Operation *, View> exponentials;
   llvm::DenseMap<Operation *, Values> statistics;
@@ -79,7 +80,8 @@ private:
 };
 } // namespace
 
-//===-- Domain --------------------------------------------------------------===//
+//===-- Domain
+//--------------------------------------------------------------===//
 
 static bool isRowOp(Operation *op) {
   return isa<NormOp, SoftmaxOp, CrossEntropyOp, CrossEntropyGradOp>(op);
@@ -106,7 +108,8 @@ LogicalResult RowWriter::findRows() {
     if (ops.empty()) {
       shape = llvm::to_vector(type.getShape());
       rowDims = getRowDims(&op);
-    } else if (type.getShape() != ArrayRef(shape) || getRowDims(&op) != rowDims) {
+    } else if (type.getShape() != ArrayRef(shape) ||
+               getRowDims(&op) != rowDims) {
       return op.emitOpError() << "has other rows than the first row op of its "
                                  "kernel, which has "
                               << ops.front()->getOperand(0).getType();
@@ -137,7 +140,8 @@ void RowWriter::findGroups() {
     row.push_back({1, rowDims.back()});
 }
 
-//===-- Passes --------------------------------------------------------------===//
+//===-- Passes
+//--------------------------------------------------------------===//
 
 Frame RowWriter::makeFrame(ArrayRef<Index> rowPoint, Value mask) {
   Frame frame;
@@ -147,12 +151,13 @@ Frame RowWriter::makeFrame(ArrayRef<Index> rowPoint, Value mask) {
 }
 
 void RowWriter::forRow(function_ref<void(Frame &)> body) {
-  foldRow(0, Type(),
-          [&](Frame &frame) {
-            body(frame);
-            return Value();
-          },
-          [](Value, Value) { return Value(); });
+  foldRow(
+      0, Type(),
+      [&](Frame &frame) {
+        body(frame);
+        return Value();
+      },
+      [](Value, Value) { return Value(); });
 }
 
 Value RowWriter::foldRow(double neutral, Type element,
@@ -188,7 +193,8 @@ Value RowWriter::foldRow(double neutral, Type element,
                        [&](Value i, ValueRange carried) {
                          SmallVector<Index> point = origin;
                          setPoint(code, point, around, i);
-                         // A chain may start from the neutral element only once.
+                         // A chain may start from the neutral element only
+                         // once.
                          Values part = foldInner(point, init);
                          return carried.empty()
                                     ? Values()
@@ -211,7 +217,8 @@ Value RowWriter::mulBy(Value x, double factor) {
                                       code.constant(x.getType(), factor));
 }
 
-//===-- Scratch rows ----------------------------------------------------------===//
+//===-- Scratch rows
+//----------------------------------------------------------===//
 
 bool RowWriter::isDirect(Value x) {
   auto view = kernel.views.find(x);
@@ -242,7 +249,8 @@ std::optional<View> RowWriter::keep(Value x) {
   return makeScratchRow(getElementTypeOrSelf(x.getType()));
 }
 
-//===-- Statistics ------------------------------------------------------------===//
+//===-- Statistics
+//------------------------------------------------------------===//
 
 void RowWriter::addStatistics(Operation *op) {
   llvm::TypeSwitch<Operation *>(op)
@@ -250,9 +258,8 @@ void RowWriter::addStatistics(Operation *op) {
       .Case([&](SoftmaxOp softmax) {
         addSoftmax(op, softmax.getX(), !softmax.getLog());
       })
-      .Case([&](CrossEntropyOp loss) {
-        addSoftmax(op, loss.getLogits(), false);
-      })
+      .Case(
+          [&](CrossEntropyOp loss) { addSoftmax(op, loss.getLogits(), false); })
       .Case([&](CrossEntropyGradOp gradient) {
         addSoftmax(op, gradient.getLogits(), true);
       });
@@ -291,8 +298,8 @@ void RowWriter::addNorm(NormOp op) {
       code.loc, variance,
       code.constant(type, op.getEpsilon().convertToDouble()));
   Value root = code.b.create<math::SqrtOp>(code.loc, shifted);
-  Value inverse = code.b.create<arith::DivFOp>(
-      code.loc, code.constant(type, 1.0), root);
+  Value inverse =
+      code.b.create<arith::DivFOp>(code.loc, code.constant(type, 1.0), root);
   statistics[op] = {mean, inverse};
 }
 
@@ -320,8 +327,9 @@ void RowWriter::addSoftmax(Operation *op, Value x, bool keepExponentials) {
   if (keepExponentials)
     powers = makeScratchRow(element);
   Value sum = sumRow(element, [&](Frame &frame) {
-    Value power = buildExp(code, code.b.create<arith::SubFOp>(
-                                     code.loc, evaluator.at(x, frame), largest));
+    Value power =
+        buildExp(code, code.b.create<arith::SubFOp>(
+                           code.loc, evaluator.at(x, frame), largest));
     if (powers)
       evaluator.store(power, *powers, frame);
     return power;
@@ -333,7 +341,8 @@ void RowWriter::addSoftmax(Operation *op, Value x, bool keepExponentials) {
   statistics[op] = {largest, sum, inverse};
 }
 
-//===-- Values of row ops -----------------------------------------------------===//
+//===-- Values of row ops
+//-----------------------------------------------------===//
 
 Value RowWriter::finish(Value value, Frame &frame) {
   if (auto view = kept.find(value); view != kept.end())
@@ -352,8 +361,8 @@ Value RowWriter::finish(NormOp op, Frame &frame) {
   if (op.getKind() == NormKind::Layer)
     x = code.b.create<arith::SubFOp>(code.loc, x, found[0]);
   x = code.b.create<arith::MulFOp>(code.loc, x, found[1]);
-  Frame affine = makeFrame(ArrayRef(frame.point).drop_front(op.getAxis()),
-                           frame.mask);
+  Frame affine =
+      makeFrame(ArrayRef(frame.point).drop_front(op.getAxis()), frame.mask);
   Value scale = op.getScale() ? evaluator.at(op.getScale(), affine) : Value();
   Value bias = op.getBias() ? evaluator.at(op.getBias(), affine) : Value();
   if (scale && bias)
@@ -372,13 +381,13 @@ Value RowWriter::finish(SoftmaxOp op, Frame &frame) {
     return code.b.create<arith::MulFOp>(code.loc, power, found[2]);
   }
   Value log = code.b.create<math::LogOp>(code.loc, found[1]);
-  Value x = code.b.create<arith::SubFOp>(code.loc,
-                                         evaluator.at(op.getX(), frame), found[0]);
+  Value x = code.b.create<arith::SubFOp>(
+      code.loc, evaluator.at(op.getX(), frame), found[0]);
   return code.b.create<arith::SubFOp>(code.loc, x, log);
 }
 
-/// The row's label as a vector of i64, 0 where it is ignored. One out of range is
-/// reported and read as 0.
+/// The row's label as a vector of i64, 0 where it is ignored. One out of range
+/// is reported and read as 0.
 Value RowWriter::finishLabel(Value labels, Frame &frame, int64_t ignore,
                              Value &ignored) {
   Frame outerFrame;
@@ -432,7 +441,8 @@ Value RowWriter::finish(CrossEntropyGradOp op, Frame &frame) {
   return code.select(ignored, code.constant(p.getType(), 0.0), scaled);
 }
 
-//===-- Rows ------------------------------------------------------------------===//
+//===-- Rows
+//------------------------------------------------------------------===//
 
 void RowWriter::writeResults() {
   SmallVector<std::pair<Value, View>> whole, single;

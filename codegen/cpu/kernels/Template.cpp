@@ -62,19 +62,20 @@ Code::Values cleave::foldVectors(
     Code::Values chains;
     for (int64_t chain = 0; chain < Chains; ++chain)
       llvm::append_range(chains, init);
-    chains = code.loop(
-        code.index(0), code.index(rounds * Chains * Lanes), Chains * Lanes,
-        chains, [&](Value base, ValueRange all) {
-          Code::Values next;
-          for (int64_t chain = 0; chain < Chains; ++chain)
-            llvm::append_range(next, body(code.add(base, chain * Lanes), Value(),
-                                          all.slice(chain * width, width)));
-          return next;
-        });
+    chains =
+        code.loop(code.index(0), code.index(rounds * Chains * Lanes),
+                  Chains * Lanes, chains, [&](Value base, ValueRange all) {
+                    Code::Values next;
+                    for (int64_t chain = 0; chain < Chains; ++chain)
+                      llvm::append_range(
+                          next, body(code.add(base, chain * Lanes), Value(),
+                                     all.slice(chain * width, width)));
+                    return next;
+                  });
     carried.assign(chains.begin(), chains.begin() + width);
     for (int64_t chain = 1; chain < Chains; ++chain)
-      carried = combine(carried,
-                        ValueRange(chains).slice(chain * width, width));
+      carried =
+          combine(carried, ValueRange(chains).slice(chain * width, width));
   } else {
     rounds = 0;
   }

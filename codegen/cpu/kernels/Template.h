@@ -48,20 +48,20 @@ llvm::SmallVector<Index> getOrigin(Code &, int64_t rank);
 void setPoint(Code &, llvm::MutableArrayRef<Index> point,
               llvm::ArrayRef<Group> groups, mlir::Value item);
 
-/// Calls `body(base, mask)` for each vector of [from, to). Without `hasTail`, the
-/// range is known to be whole vectors.
+/// Calls `body(base, mask)` for each vector of [from, to). Without `hasTail`,
+/// the range is known to be whole vectors.
 void forVectors(Code &, mlir::Value from, mlir::Value to, bool hasTail,
                 llvm::function_ref<void(mlir::Value, mlir::Value)> body);
 
 /// Carries values through the vectors of [0, size), in a few independent chains
 /// that `combine` joins at the end, in fixed order.
-Code::Values foldVectors(
-    Code &, int64_t size, mlir::ValueRange init,
-    llvm::function_ref<Code::Values(mlir::Value base, mlir::Value mask,
-                                    mlir::ValueRange carried)>
-        body,
-    llvm::function_ref<Code::Values(mlir::ValueRange, mlir::ValueRange)>
-        combine);
+Code::Values
+foldVectors(Code &, int64_t size, mlir::ValueRange init,
+            llvm::function_ref<Code::Values(mlir::Value base, mlir::Value mask,
+                                            mlir::ValueRange carried)>
+                body,
+            llvm::function_ref<Code::Values(mlir::ValueRange, mlir::ValueRange)>
+                combine);
 
 /// Items a call should do at least, when one has `elements` elements.
 int64_t getGrain(int64_t elements);

@@ -12,8 +12,8 @@ namespace {
 struct Case {
   int64_t batches, heads, groups, queries, keys, depth, width;
   bool causal = false;
-  std::vector<int64_t> mask = {};   ///< shape; empty: none
-  std::vector<int64_t> order = {};  ///< memory order of q, k and v
+  std::vector<int64_t> mask = {};  ///< shape; empty: none
+  std::vector<int64_t> order = {}; ///< memory order of q, k and v
 };
 } // namespace
 
@@ -25,7 +25,8 @@ static std::string type(const Array<float> &array) {
 }
 
 static std::string attentionText(const Array<float> &q, const Array<float> &k,
-                                 const Array<float> &v, const Array<float> *mask,
+                                 const Array<float> &v,
+                                 const Array<float> *mask,
                                  const Array<float> &y, bool causal) {
   std::string m = mask ? type(*mask) : "";
   return llvm::formatv(
@@ -48,7 +49,7 @@ static void check(const Case &c) {
   Array<float> v({c.batches, c.groups, c.keys, c.width}, c.order);
   Array<float> y({c.batches, c.heads, c.queries, c.width}, c.order);
   Array<float> mask(c.mask);
-  q.randomize(2, 1), k.randomize(2, 2), v.randomize(2, 3), mask.randomize(3, 4);
+  q.randomize(1, 1), k.randomize(2, 2), v.randomize(2, 3), mask.randomize(3, 4);
   bool hasMask = !c.mask.empty();
   std::vector<std::vector<int64_t>> strides = {q.strides, k.strides, v.strides};
   std::vector<void *> args = {q.data.data(), k.data.data(), v.data.data()};
@@ -84,7 +85,8 @@ static void check(const Case &c) {
   }
 }
 
-// Tests the shapes of a vision transformer, dense and as [batch, token, head, dim].
+// Tests the shapes of a vision transformer, dense and as [batch, token, head,
+// dim].
 TEST(Attention, Heads) {
   check({2, 3, 3, 197, 197, 64, 64});
   check({2, 3, 3, 197, 197, 64, 64, false, {}, {0, 2, 1, 3}});

@@ -80,7 +80,8 @@ class Binary : public testing::TestWithParam<
 
 } // namespace
 
-/// Errors relative to the value, or to 1 where it is smaller (sums that cancel).
+/// Errors relative to the value, or to 1 where it is smaller (sums that
+/// cancel).
 template <typename T>
 static void expectNear(T found, double expected, double tolerance, double at) {
   EXPECT_NEAR(found, expected, tolerance * std::max(1.0, std::fabs(expected)))
@@ -134,14 +135,22 @@ TEST_P(Binary, F32) {
 INSTANTIATE_TEST_SUITE_P(
     Kinds, Binary,
     testing::Values(
-        std::pair("add", +[](double a, double b) { return a + b; }),
-        std::pair("sub", +[](double a, double b) { return a - b; }),
-        std::pair("mul", +[](double a, double b) { return a * b; }),
-        std::pair("div", +[](double a, double b) { return a / b; }),
-        std::pair("pow", +[](double a, double b) { return std::pow(a, b); }),
-        std::pair("max", +[](double a, double b) { return std::max(a, b); }),
-        std::pair("min", +[](double a, double b) { return std::min(a, b); }),
-        std::pair("mod", +[](double a, double b) { return std::fmod(a, b); })),
+        std::pair(
+            "add", +[](double a, double b) { return a + b; }),
+        std::pair(
+            "sub", +[](double a, double b) { return a - b; }),
+        std::pair(
+            "mul", +[](double a, double b) { return a * b; }),
+        std::pair(
+            "div", +[](double a, double b) { return a / b; }),
+        std::pair(
+            "pow", +[](double a, double b) { return std::pow(a, b); }),
+        std::pair(
+            "max", +[](double a, double b) { return std::max(a, b); }),
+        std::pair(
+            "min", +[](double a, double b) { return std::min(a, b); }),
+        std::pair(
+            "mod", +[](double a, double b) { return std::fmod(a, b); })),
     [](const auto &info) { return info.param.first; });
 
 // Tests integers; the padding lanes of a division must not trap.

@@ -11,8 +11,8 @@
 using namespace cleave;
 using namespace mlir;
 
-static SmallVector<BufferAttr> makeBuffers(TypeRange types,
-                                           ArrayRef<std::vector<int64_t>> given) {
+static SmallVector<BufferAttr>
+makeBuffers(TypeRange types, ArrayRef<std::vector<int64_t>> given) {
   SmallVector<BufferAttr> buffers;
   for (auto [i, type] : llvm::enumerate(types)) {
     ArrayRef<int64_t> shape = cast<RankedTensorType>(type).getShape();
@@ -21,8 +21,8 @@ static SmallVector<BufferAttr> makeBuffers(TypeRange types,
       strides[dim] = strides[dim + 1] * shape[dim + 1];
     if (i < given.size() && !given[i].empty())
       strides.assign(given[i].begin(), given[i].end());
-    buffers.push_back(BufferAttr::get(type.getContext(), BufferSpace::Arena, 0,
-                                      0, strides));
+    buffers.push_back(
+        BufferAttr::get(type.getContext(), BufferSpace::Arena, 0, 0, strides));
   }
   return buffers;
 }

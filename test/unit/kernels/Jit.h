@@ -1,7 +1,7 @@
 //===- Jit.h - compile and run one kernel in this process -----------------===//
 //
-// Takes the text of a function with one cleave.kernel, builds it as the compiler
-// does, to object bytes, and runs it on arrays of the test.
+// Takes the text of a function with one cleave.kernel, builds it as the
+// compiler does, to object bytes, and runs it on arrays of the test.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,8 +9,8 @@
 #define CLEAVE_TEST_UNIT_KERNELS_JIT_H
 
 #include "codegen/cpu/kernels/Kernels.h"
-#include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "mlir/IR/MLIRContext.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
 
 #include <cstdlib>
 #include <memory>
@@ -23,8 +23,8 @@ template <typename T> struct Array {
   std::vector<int64_t> shape, strides;
   std::vector<T> data;
 
-  /// Dense, with `order` naming the dims from the outermost to the innermost, and
-  /// `gap` elements between rows of the innermost dim.
+  /// Dense, with `order` naming the dims from the outermost to the innermost,
+  /// and `gap` elements between rows of the innermost dim.
   Array(std::vector<int64_t> shape, std::vector<int64_t> order = {},
         int64_t gap = 0)
       : shape(shape), strides(shape.size()) {
@@ -69,8 +69,9 @@ template <typename T> struct Array {
 /// A compiled kernel. `plan` says how it is to be run.
 class JitKernel {
 public:
-  /// Compiles the only cleave.kernel in `text`. `strides`: per operand, then per
-  /// result; a missing or empty entry is dense. Aborts with a message on failure.
+  /// Compiles the only cleave.kernel in `text`. `strides`: per operand, then
+  /// per result; a missing or empty entry is dense. Aborts with a message on
+  /// failure.
   JitKernel(llvm::StringRef text,
             std::vector<std::vector<int64_t>> strides = {});
 

@@ -42,7 +42,7 @@ TEST(Copy, Orders) {
                      {x.strides});
     kernel.run({x.data.data(), y.data.data()});
     for (int64_t i = 0; i < x.count(); ++i)
-      ASSERT_EQ(y[i], x[i]) << i;
+      ASSERT_EQ(y[i], x[i]) << i << " of " << testing::PrintToString(from);
   }
 }
 
@@ -146,13 +146,15 @@ TEST(Gather, RowsAndElements) {
             "an index is out of range: expected -10 <= index < 10");
   JitKernel byColumn(loopText({"10x33xf32", "40xi32"}, "10x40xf32", R"(
         %y = cleave.gather %x0, %x1 {dim = 1 : i64} : (tensor<10x33xf32>, tensor<40xi32>) -> tensor<10x40xf32>)"));
-  EXPECT_EQ(byColumn.run({x.data.data(), columns.data.data(), z.data.data()}), 0);
+  EXPECT_EQ(byColumn.run({x.data.data(), columns.data.data(), z.data.data()}),
+            0);
   for (int64_t i = 0; i < 10; ++i)
     for (int64_t j = 0; j < 40; ++j)
       EXPECT_EQ(z.at(i, j), x.at(i, (columns[j] + 33) % 33));
 }
 
-// Tests the chunk of each rank, zero beyond the end, and masks, along both dims.
+// Tests the chunk of each rank, zero beyond the end, and masks, along both
+// dims.
 TEST(Shards, TakeAndMask) {
   Array<float> x({7, 50}), y({7, 18}), z({3, 50});
   x.randomize();

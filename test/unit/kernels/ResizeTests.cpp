@@ -1,7 +1,7 @@
 //===- ResizeTests.cpp - interpolation against plain loops ----------------===//
 //
-// The reference evaluates each output element directly, by ONNX Resize's formulas,
-// from all 2^n or 4^n neighbours.
+// The reference evaluates each output element directly, by ONNX Resize's
+// formulas, from all 2^n or 4^n neighbours.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,8 +19,8 @@ static double coordinate(const std::string &mode, double o, double in,
   if (mode == "align_corners")
     return o * (in - 1) / (out - 1);
   if (mode == "asymmetric")
-    return o * in / out;
-  return (o + 0.5) * in / out - 0.5;
+    return o / (out / in);
+  return (o + 0.5) / (out / in) - 0.5;
 }
 
 static double cubic(double x) {
@@ -74,8 +74,8 @@ static void check(const char *kind, const char *mode, int64_t h, int64_t w,
         double expected = 0;
         for (auto [row, rowWeight] : neighbours(kind, mode, i, h, outH))
           for (auto [column, weight] : neighbours(kind, mode, j, w, outW))
-            expected += rowWeight * weight *
-                        x.at(plane / 3, plane % 3, row, column);
+            expected +=
+                rowWeight * weight * x.at(plane / 3, plane % 3, row, column);
         ASSERT_NEAR(y.at(plane / 3, plane % 3, i, j), expected, 3e-6)
             << kind << " " << mode << " " << i << "," << j;
       }

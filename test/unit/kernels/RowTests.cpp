@@ -48,8 +48,8 @@ static void checkNorm(const char *kind, Array<float> x, const char *shape,
   scale.randomize(2, 2);
   bias.randomize(1, 3);
   JitKernel kernel(normText(kind, shape, rowShape, axis), {x.strides});
-  kernel.run({x.data.data(), scale.data.data(), bias.data.data(),
-              y.data.data()});
+  kernel.run(
+      {x.data.data(), scale.data.data(), bias.data.data(), y.data.data()});
   for (int64_t row = 0; row < x.count() / size; ++row) {
     auto expected = normRow(kind[0] == 'l', x, row, size, scale, bias);
     for (int64_t i = 0; i < size; ++i)
@@ -63,11 +63,13 @@ TEST(Norm, Rows) {
   checkNorm("layer", Array<float>({7, 99}, {}, 13), "7x99", "99", 99, 1);
   checkNorm("rms", Array<float>({3, 5}), "3x5", "5", 5, 1);
   checkNorm("layer", Array<float>({3, 4, 37}), "3x4x37", "4x37", 148, 1);
-  checkNorm("rms", Array<float>({3, 4, 37}, {1, 2, 0}), "3x4x37", "4x37", 148, 1);
+  checkNorm("rms", Array<float>({3, 4, 37}, {1, 2, 0}), "3x4x37", "4x37", 148,
+            1);
   checkNorm("layer", Array<float>({20, 33}, {1, 0}), "20x33", "33", 33, 1);
 }
 
-// Tests a sum that feeds a norm and is a result itself, with a gelu after the norm.
+// Tests a sum that feeds a norm and is a result itself, with a gelu after the
+// norm.
 TEST(Norm, SumBeforeGeluAfter) {
   Array<float> a({5, 100}), b({5, 100}), sum({5, 100}), y({5, 100});
   Array<float> scale({100}), bias({100});
