@@ -92,6 +92,9 @@ int cleaveRankMain(const CleaveProgram *linked, int argc, char **argv) {
       return ExitDone;
     } catch (const Failure &failure) {
       return static_cast<ExitCode>(endFailed(failure, transport.get()));
+    } catch (const std::exception &exception) {
+      Failure failure(ExitDevice, exception.what());
+      return static_cast<ExitCode>(endFailed(failure, transport.get()));
     }
   });
 }
