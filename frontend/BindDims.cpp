@@ -11,8 +11,7 @@ using namespace mlir;
 
 using Dimension = onnx::TensorShapeProto::Dimension;
 
-//===-- Flags
-//---------------------------------------------------------------===//
+//===-- Flags -------------------------------------------------------------===//
 
 LogicalResult cleave::parseBinding(StringRef text, ImportOptions &options,
                                    std::string &error) {
@@ -52,8 +51,7 @@ LogicalResult cleave::parseShape(StringRef text, ImportOptions &options,
   return success();
 }
 
-//===-- Binding
-//-------------------------------------------------------------===//
+//===-- Binding -----------------------------------------------------------===//
 
 std::vector<const onnx::ValueInfoProto *>
 cleave::getTrueInputs(const onnx::GraphProto &graph) {

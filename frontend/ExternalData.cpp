@@ -49,8 +49,7 @@ FileSlice cleave::getFileSlice(const LoadedModel &model,
   return slice;
 }
 
-//===-- Visiting all tensors
-//------------------------------------------------===//
+//===-- Visiting all tensors ----------------------------------------------===//
 
 using TensorVisitor =
     llvm::function_ref<LogicalResult(onnx::TensorProto &, StringRef name)>;
@@ -85,8 +84,7 @@ static LogicalResult visitGraph(onnx::GraphProto &graph, TensorVisitor visit) {
   return success();
 }
 
-//===-- Resolving
-//-----------------------------------------------------------===//
+//===-- Resolving ---------------------------------------------------------===//
 
 namespace {
 

@@ -16,8 +16,7 @@ using namespace mlir;
 
 using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 
-//===-- What is supported
-//---------------------------------------------------===//
+//===-- What is supported -------------------------------------------------===//
 
 static std::string getDomain(const onnx::NodeProto &node) {
   return isStandardDomain(node.domain()) ? "" : node.domain();
@@ -63,8 +62,7 @@ LogicalResult cleave::verifySupported(MLIRContext *context,
   return error;
 }
 
-//===-- Import
-//--------------------------------------------------------------===//
+//===-- Import ------------------------------------------------------------===//
 
 namespace {
 
@@ -97,8 +95,7 @@ private:
     return getNamedLoc(module.getContext(), model.path, name);
   }
 
-  //===-- Function
-  //----------------------------------------------------------===//
+  //===-- Function --------------------------------------------------------===//
 
   func::FuncOp createFunction() {
     builder.setInsertionPointToEnd(module.getBody());
@@ -209,8 +206,7 @@ private:
         op.erase();
   }
 
-  //===-- Nodes
-  //-------------------------------------------------------------===//
+  //===-- Nodes -----------------------------------------------------------===//
 
   /// Null values are those of failed nodes.
   static FailureOr<Value> toResult(Value value) {

@@ -14,8 +14,7 @@
 using namespace cleave;
 using namespace mlir;
 
-//===-- MatMul
-//--------------------------------------------------------------===//
+//===-- MatMul ------------------------------------------------------------===//
 
 static ArrayRef<int64_t> getBatch(Value x) {
   return getShape(x).drop_back(std::min<size_t>(getShape(x).size(), 2));
@@ -91,8 +90,7 @@ static LogicalResult importMatMul(NodeContext &node) {
   return node.setResults(multiply(node, lhs, rhs));
 }
 
-//===-- Gemm
-//----------------------------------------------------------------===//
+//===-- Gemm --------------------------------------------------------------===//
 
 /// alpha A' B' + beta C, where A' is A or its transpose.
 static LogicalResult importGemm(NodeContext &node) {
@@ -125,8 +123,7 @@ static LogicalResult importGemm(NodeContext &node) {
   return node.setResults(node.binary(BinaryKind::Add, result, c));
 }
 
-//===-- Einsum
-//--------------------------------------------------------------===//
+//===-- Einsum ------------------------------------------------------------===//
 
 namespace {
 /// A value and the letter of each of its dims.

@@ -36,8 +36,7 @@ static SmallVector<Value> getBroadcastOperands(NodeContext &node) {
   return values;
 }
 
-//===-- Rows of the table
-//---------------------------------------------------===//
+//===-- Rows of the table -------------------------------------------------===//
 
 static LogicalResult importUnary(NodeContext &node, UnaryKind kind) {
   return node.setResults(node.unary(kind, node.getOperand(0)));
@@ -96,8 +95,7 @@ static LogicalResult importMod(NodeContext &node) {
   return importBinary(node, BinaryKind::Mod);
 }
 
-//===-- Compositions
-//--------------------------------------------------------===//
+//===-- Compositions ------------------------------------------------------===//
 
 static LogicalResult importWhere(NodeContext &node) {
   SmallVector<Value> values = getBroadcastOperands(node);
@@ -236,8 +234,7 @@ static LogicalResult importXor(NodeContext &node) {
   return importCompare(node, CompareKind::Ne);
 }
 
-//===-- Casts
-//---------------------------------------------------------------===//
+//===-- Casts -------------------------------------------------------------===//
 
 static LogicalResult importCast(NodeContext &node) {
   node.ignoreAttribute("saturate"); // Only for 8-bit floats.

@@ -8,8 +8,7 @@
 using namespace cleave;
 using namespace mlir;
 
-//===-- Slice
-//---------------------------------------------------------------===//
+//===-- Slice -------------------------------------------------------------===//
 
 namespace {
 /// What Slice takes of one dim.
@@ -91,8 +90,7 @@ static LogicalResult importSlice(NodeContext &node) {
   return node.setResults(node.slice(x, starts, sizes, strides));
 }
 
-//===-- Gather
-//--------------------------------------------------------------===//
+//===-- Gather ------------------------------------------------------------===//
 
 static LogicalResult importGather(NodeContext &node) {
   Value x = node.getOperand(0), indices = node.getOperand(1);
@@ -114,8 +112,77 @@ static LogicalResult importGather(NodeContext &node) {
   return node.setResults(node.gather(x, indices, *axis));
 }
 
-//===-- Pad
-//-----------------------------------------------------------------===//
+/// Positions in the flattened x, from an index per dim of `sizes`: negative
+/// ones count from the end. Where one is out of range the position is too, so
+/// that the gather stops the step instead of reading another row.
+static Value flattenIndices(NodeContext &node, ArrayRef<Value> indices,
+                            ArrayRef<int64_t> sizes) {
+  Value position, isValid;
+  for (auto [index, size] : llvm::zip(indices, sizes)) {
+    Value shifted = node.binary(BinaryKind::Add, index, size);
+    Value isNegative = node.compare(CompareKind::Lt, index, 0.0);
+    Value wrapped = node.select(isNegative, shifted, index);
+    Value fits = node.binary(BinaryKind::And,
+                             node.compare(CompareKind::Ge, wrapped, 0.0),
+                             node.compare(CompareKind::Lt, wrapped, size));
+    isValid = isValid ? node.binary(BinaryKind::And, isValid, fits) : fits;
+    Value scaled =
+        position ? node.binary(BinaryKind::Mul, position, size) : Value();
+    position = scaled ? node.binary(BinaryKind::Add, scaled, wrapped) : wrapped;
+  }
+  return node.select(isValid, position,
+                     node.splat(position, getProduct(sizes)));
+}
+
+/// x[i0, i1, ...] where indices[..., j] = ij: x is flattened over the indexed
+/// dims.
+static LogicalResult importGatherND(NodeContext &node) {
+  Value x = node.getOperand(0), indices = node.getOperand(1);
+  if (!x || !indices || failed(node.requireInt("batch_dims", 0)))
+    return failure();
+  ArrayRef<int64_t> shape = getShape(x), wanted = getShape(indices);
+  int64_t count = wanted.empty() ? 0 : wanted.back();
+  if (count < 1 || count > static_cast<int64_t>(shape.size()))
+    return node.emitError() << "shapes conflict: GatherND cannot index "
+                            << node.describe(0) << " by " << node.describe(1);
+  SmallVector<Value> parts;
+  for (int64_t i = 0; i < count; ++i)
+    parts.push_back(node.reshape(
+        node.sliceDim(indices, wanted.size() - 1, i, 1), wanted.drop_back()));
+  Value position = count == 1
+                       ? parts[0]
+                       : flattenIndices(node, parts, shape.take_front(count));
+  Shape flat{getProduct(shape.take_front(count))};
+  llvm::append_range(flat, shape.drop_front(count));
+  return node.setResults(node.gather(node.reshape(x, flat), position, 0));
+}
+
+/// result[i, j, ...] = x[i, ..., indices[i, j, ...], ...] along the axis.
+static LogicalResult importGatherElements(NodeContext &node) {
+  Value x = node.getOperand(0), indices = node.getOperand(1);
+  if (!x || !indices)
+    return failure();
+  ArrayRef<int64_t> shape = getShape(x), wanted = getShape(indices);
+  FailureOr<int64_t> axis =
+      node.normalizeAxis(node.getInt("axis", 0), shape.size());
+  if (failed(axis))
+    return failure();
+  bool fits = shape.size() == wanted.size();
+  for (int64_t dim = 0, e = shape.size(); fits && dim < e; ++dim)
+    fits = dim == *axis || wanted[dim] <= shape[dim];
+  if (!fits)
+    return node.emitError() << "shapes conflict: GatherElements cannot index "
+                            << node.describe(0) << " by " << node.describe(1);
+  SmallVector<Value> parts;
+  for (int64_t dim = 0, e = shape.size(); dim < e; ++dim)
+    parts.push_back(dim == *axis ? indices
+                                 : node.iota(getTensorType(indices), dim));
+  Value position = flattenIndices(node, parts, shape);
+  Value flat = node.reshape(x, {getProduct(shape)});
+  return node.setResults(node.gather(flat, position, 0));
+}
+
+//===-- Pad ---------------------------------------------------------------===//
 
 /// Operand indices of a padded dim, where padding repeats elements.
 static Shape getPadIndices(StringRef mode, int64_t size, int64_t low,
@@ -202,8 +269,7 @@ static LogicalResult importPad(NodeContext &node) {
   return node.setResults(x);
 }
 
-//===-- Comparisons with indices
-//--------------------------------------------===//
+//===-- Comparisons with indices ------------------------------------------===//
 
 static Value makeIndices(NodeContext &node, ArrayRef<int64_t> shape,
                          int64_t dim) {
@@ -260,6 +326,8 @@ static LogicalResult importOneHot(NodeContext &node) {
 void cleave::registerIndexing(OperatorTable &table) {
   table.onOp("", "Slice", 1, importSlice);
   table.onOp("", "Gather", 1, importGather);
+  table.onOp("", "GatherND", 11, importGatherND);
+  table.onOp("", "GatherElements", 11, importGatherElements);
   table.onOp("", "Pad", 2, importPad);
   table.onOp("", "Trilu", 14, importTrilu);
   table.onOp("", "OneHot", 9, importOneHot);

@@ -8,13 +8,7 @@
 using namespace cleave;
 using namespace mlir;
 
-static int64_t product(ArrayRef<int64_t> sizes) {
-  return std::accumulate(sizes.begin(), sizes.end(), int64_t(1),
-                         std::multiplies<>());
-}
-
-//===-- Reshape and its kin
-//-------------------------------------------------===//
+//===-- Reshape and its kin -----------------------------------------------===//
 
 /// Sizes of the result: 0 copies the operand's (unless `allowzero`), one -1 is
 /// what remains.
@@ -43,12 +37,12 @@ static FailureOr<Shape> resolveShape(NodeContext &node, ArrayRef<int64_t> from,
     else
       given *= size;
   }
-  rest *= product(from.drop_front(std::min(from.size(), to.size())));
+  rest *= getProduct(from.drop_front(std::min(from.size(), to.size())));
   if (open >= 0 && given == 0)
     return fail();
   if (open >= 0)
     result[open] = rest / given;
-  if (product(result) != product(from))
+  if (getProduct(result) != getProduct(from))
     return fail();
   return result;
 }
@@ -78,8 +72,8 @@ static LogicalResult importFlatten(NodeContext &node) {
     return node.emitError() << "axis " << axis
                             << " of Flatten is out of range for rank " << rank;
   axis += axis < 0 ? rank : 0;
-  return node.setResults(node.reshape(
-      x, {product(shape.take_front(axis)), product(shape.drop_front(axis))}));
+  return node.setResults(node.reshape(x, {getProduct(shape.take_front(axis)),
+                                          getProduct(shape.drop_front(axis))}));
 }
 
 /// Without axes all dims of size 1 go.
@@ -129,8 +123,7 @@ static LogicalResult importUnsqueeze(NodeContext &node) {
   return node.setResults(node.reshape(x, result));
 }
 
-//===-- Transpose, concat, split
-//--------------------------------------------===//
+//===-- Transpose, concat, split ------------------------------------------===//
 
 static LogicalResult importTranspose(NodeContext &node) {
   Value x = node.getOperand(0);
@@ -194,8 +187,7 @@ static LogicalResult importSplit(NodeContext &node) {
   return node.setResults(parts);
 }
 
-//===-- Expand, tile
-//--------------------------------------------------------===//
+//===-- Expand, tile ------------------------------------------------------===//
 
 /// Both shapes broadcast: a size of 1 keeps the operand's.
 static LogicalResult importExpand(NodeContext &node) {
@@ -231,8 +223,7 @@ static LogicalResult importTile(NodeContext &node) {
   return node.setResults(node.reshape(node.broadcast(x, wide, dims), result));
 }
 
-//===-- Blocks
-//--------------------------------------------------------------===//
+//===-- Blocks ------------------------------------------------------------===//
 
 /// [N, C b b, H, W] -> [N, C, H b, W b].
 static LogicalResult importDepthToSpace(NodeContext &node) {
@@ -269,8 +260,7 @@ static LogicalResult importSpaceToDepth(NodeContext &node) {
       node.reshape(y, {s[0], b * b * s[1], s[2] / b, s[3] / b}));
 }
 
-//===-- Nothing moves
-//-------------------------------------------------------===//
+//===-- Nothing moves -----------------------------------------------------===//
 
 static LogicalResult importIdentity(NodeContext &node) {
   return node.setResults(node.getOperand(0));

@@ -9,15 +9,8 @@
 #include "frontend/NodeContext.h"
 #include "frontend/OperatorTable.h"
 
-#include <numeric>
-
 using namespace cleave;
 using namespace mlir;
-
-static int64_t product(ArrayRef<int64_t> sizes) {
-  return std::accumulate(sizes.begin(), sizes.end(), int64_t(1),
-                         std::multiplies<>());
-}
 
 static Value makeNorm(NodeContext &node, NormKind kind, Value x, Value scale,
                       Value bias, int64_t axis, double epsilon) {
@@ -25,8 +18,7 @@ static Value makeNorm(NodeContext &node, NormKind kind, Value x, Value scale,
                              APFloat(epsilon));
 }
 
-//===-- Layer and RMS
-//-------------------------------------------------------===//
+//===-- Layer and RMS -----------------------------------------------------===//
 
 /// Scale or bias that broadcasts to x, over the normalised dims as `norm` wants
 /// it; null when it has other dims.
@@ -95,8 +87,7 @@ static LogicalResult importNorm(NodeContext &node, NormKind kind) {
   return node.setResults(results);
 }
 
-//===-- Batch, instance, group
-//----------------------------------------------===//
+//===-- Batch, instance, group --------------------------------------------===//
 
 /// result = x a + b with one a and b a channel, in the statistics' type.
 static LogicalResult importBatchNorm(NodeContext &node) {
@@ -152,7 +143,7 @@ static LogicalResult makeGroupNorm(NodeContext &node, int64_t groups,
              << "channel of " << node.describe(0);
   Value flat = node.reshape(
       x, {shape[0], groups,
-          product(shape) / std::max<int64_t>(shape[0] * groups, 1)});
+          getProduct(shape) / std::max<int64_t>(shape[0] * groups, 1)});
   Value result =
       makeNorm(node, NormKind::Layer, flat, nullptr, nullptr, 2, epsilon);
   result = node.reshape(result, shape);

@@ -4,13 +4,11 @@
 #include "frontend/OperatorTable.h"
 
 #include <limits>
-#include <numeric>
 
 using namespace cleave;
 using namespace mlir;
 
-//===-- Reduce*
-//-------------------------------------------------------------===//
+//===-- Reduce* -----------------------------------------------------------===//
 
 namespace {
 /// What a reduction reduces; none: the node is the identity.
@@ -110,8 +108,7 @@ static LogicalResult importGlobalPool(NodeContext &node, ReduceBuilder build) {
   return node.setResults(build(node, {x, dims, /*keepDims=*/true}));
 }
 
-//===-- Softmax
-//-------------------------------------------------------------===//
+//===-- Softmax -----------------------------------------------------------===//
 
 static LogicalResult importSoftmax(NodeContext &node, bool log) {
   Value x = node.getOperand(0);
@@ -134,8 +131,7 @@ static LogicalResult importFlatSoftmax(NodeContext &node, bool log) {
       node.normalizeAxis(node.getInt("axis", 1), shape.size());
   if (failed(axis))
     return failure();
-  int64_t inner = std::accumulate(shape.begin() + *axis, shape.end(),
-                                  int64_t(1), std::multiplies<>());
+  int64_t inner = getProduct(ArrayRef(shape).drop_front(*axis));
   Shape flat(shape.begin(), shape.begin() + *axis);
   flat.push_back(inner);
   Value result = node.softmax(node.reshape(x, flat), *axis, log);

@@ -13,8 +13,7 @@
 using namespace cleave;
 using namespace mlir;
 
-//===-- Constants
-//-----------------------------------------------------------===//
+//===-- Constants ---------------------------------------------------------===//
 
 static LogicalResult importConstant(NodeContext &node) {
   Builder &b = node.getBuilder();
@@ -64,8 +63,7 @@ static LogicalResult importConstantOfShape(NodeContext &node) {
       DenseElementsAttr::get(type, *value.value_begin<Attribute>())));
 }
 
-//===-- Shape, Size
-//---------------------------------------------------------===//
+//===-- Shape, Size -------------------------------------------------------===//
 
 static LogicalResult importShape(NodeContext &node) {
   Value x = node.getOperand(0);
@@ -91,8 +89,7 @@ static LogicalResult importSize(NodeContext &node) {
       DenseElementsAttr::get(type, getTensorType(x).getNumElements())));
 }
 
-//===-- Range
-//---------------------------------------------------------------===//
+//===-- Range -------------------------------------------------------------===//
 
 /// start + i delta for i in [0, ceil((limit - start) / delta)), not less than
 /// 0.

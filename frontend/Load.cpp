@@ -51,8 +51,7 @@ static std::string toOneLine(StringRef text) {
   return line;
 }
 
-//===-- Reading
-//-------------------------------------------------------------===//
+//===-- Reading -----------------------------------------------------------===//
 
 static LogicalResult parseText(Location loc, StringRef text,
                                onnx::ModelProto &proto) {
@@ -85,8 +84,7 @@ static LogicalResult readModel(Location loc, LoadedModel &model) {
   return parseBinary(loc, bytes, model.proto);
 }
 
-//===-- Versions
-//------------------------------------------------------------===//
+//===-- Versions ----------------------------------------------------------===//
 
 static LogicalResult verifyVersions(Location loc, const LoadedModel &model) {
   int64_t known = onnx::IR_VERSION;
@@ -106,8 +104,7 @@ static LogicalResult verifyVersions(Location loc, const LoadedModel &model) {
   return success();
 }
 
-//===-- Functions
-//-----------------------------------------------------------===//
+//===-- Functions ---------------------------------------------------------===//
 
 /// Replaces calls of the model's own functions by their bodies.
 static LogicalResult inlineFunctions(Location loc, LoadedModel &model) {

@@ -14,8 +14,7 @@ NodeContext::NodeContext(OpBuilder &builder, Location loc,
       tensors(tensors), readOperands(operands.size()),
       readAttributes(node.attribute_size()) {}
 
-//===-- Operands
-//------------------------------------------------------------===//
+//===-- Operands ----------------------------------------------------------===//
 
 Value NodeContext::getOperand(unsigned i) {
   ignoreOperand(i);
@@ -105,8 +104,7 @@ std::string NodeContext::describe(unsigned i) {
   return text;
 }
 
-//===-- Attributes
-//----------------------------------------------------------===//
+//===-- Attributes --------------------------------------------------------===//
 
 const onnx::AttributeProto *NodeContext::getAttribute(StringRef name) {
   for (int i = 0, e = node.attribute_size(); i < e; ++i)
@@ -195,8 +193,7 @@ FailureOr<Shape> NodeContext::normalizeAxes(ArrayRef<int64_t> axes,
   return result;
 }
 
-//===-- Results
-//-------------------------------------------------------------===//
+//===-- Results -----------------------------------------------------------===//
 
 LogicalResult NodeContext::setResults(ArrayRef<Value> values) {
   results.assign(values.begin(), values.end());

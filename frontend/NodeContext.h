@@ -32,8 +32,7 @@ public:
     return i < getNumResults() && !node.output(i).empty();
   }
 
-  //===-- Operands
-  //----------------------------------------------------------===//
+  //===-- Operands --------------------------------------------------------===//
 
   unsigned getNumOperands() const { return operands.size(); }
   bool hasOperand(unsigned i) const {
@@ -55,8 +54,7 @@ public:
   /// "'x' [2, 3] from node 'n'", for messages.
   std::string describe(unsigned i);
 
-  //===-- Attributes
-  //--------------------------------------------------------===//
+  //===-- Attributes ------------------------------------------------------===//
 
   bool hasAttribute(llvm::StringRef name) const;
   int64_t getInt(llvm::StringRef name, int64_t otherwise);
@@ -83,8 +81,7 @@ public:
   mlir::FailureOr<Shape> normalizeAxes(llvm::ArrayRef<int64_t> axes,
                                        int64_t rank);
 
-  //===-- Results
-  //-----------------------------------------------------------===//
+  //===-- Results ---------------------------------------------------------===//
 
   /// Sets the first results. Fails when one is null.
   mlir::LogicalResult setResults(llvm::ArrayRef<mlir::Value> values);

@@ -16,6 +16,7 @@ OperatorTable::OperatorTable() {
   registerConvolution(*this);
   registerResize(*this);
   registerNormalization(*this);
+  registerLoss(*this);
 }
 
 void OperatorTable::onOp(llvm::StringRef domain, llvm::StringRef name,

@@ -53,6 +53,7 @@ void registerContraction(OperatorTable &table);
 void registerConvolution(OperatorTable &table);
 void registerResize(OperatorTable &table);
 void registerNormalization(OperatorTable &table);
+void registerLoss(OperatorTable &table);
 
 } // namespace cleave
 

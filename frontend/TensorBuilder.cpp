@@ -11,8 +11,7 @@
 using namespace cleave;
 using namespace mlir;
 
-//===-- Shapes
-//--------------------------------------------------------------===//
+//===-- Shapes ------------------------------------------------------------===//
 
 DenseElementsAttr cleave::getConstant(Value value) {
   DenseElementsAttr elements;
@@ -32,6 +31,11 @@ Shape cleave::getIota(int64_t count) {
   return llvm::to_vector(llvm::seq<int64_t>(0, count));
 }
 
+int64_t cleave::getProduct(ArrayRef<int64_t> sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t(1),
+                         std::multiplies<>());
+}
+
 FailureOr<Shape> cleave::getCommonShape(ArrayRef<ArrayRef<int64_t>> shapes) {
   size_t rank = 0;
   for (ArrayRef<int64_t> shape : shapes)
@@ -48,8 +52,7 @@ FailureOr<Shape> cleave::getCommonShape(ArrayRef<ArrayRef<int64_t>> shapes) {
   return common;
 }
 
-//===-- Creating
-//------------------------------------------------------------===//
+//===-- Creating ----------------------------------------------------------===//
 
 /// Whether the op is worth folding: shape arithmetic, small tables, splats.
 /// Unsigned integers are left alone: constants do not know their sign.
@@ -126,8 +129,7 @@ Value TensorBuilder::splat(Value like, double value) {
   return like ? splat(getTensorType(like), value) : nullptr;
 }
 
-//===-- Elementwise
-//---------------------------------------------------------===//
+//===-- Elementwise -------------------------------------------------------===//
 
 LogicalResult TensorBuilder::unify(Value &x, Value &y) {
   if (!x || !y)
@@ -186,8 +188,7 @@ Value TensorBuilder::cast(Value x, Type element) {
   return create<CastOp>(RankedTensorType::get(getShape(x), element), x);
 }
 
-//===-- Movement
-//------------------------------------------------------------===//
+//===-- Movement ----------------------------------------------------------===//
 
 Value TensorBuilder::reshape(Value x, ArrayRef<int64_t> shape) {
   if (!x || getShape(x) == shape)
@@ -256,8 +257,7 @@ Value TensorBuilder::iota(RankedTensorType type, int64_t dim) {
   return create<IotaOp>(type, dim);
 }
 
-//===-- Reductions and products
-//---------------------------------------------===//
+//===-- Reductions and products -------------------------------------------===//
 
 Value TensorBuilder::reduce(ReduceKind kind, Value x, ArrayRef<int64_t> dims,
                             bool keepDims) {

@@ -14,8 +14,7 @@ using namespace mlir;
 
 using Onnx = onnx::TensorProto;
 
-//===-- Types
-//---------------------------------------------------------------===//
+//===-- Types -------------------------------------------------------------===//
 
 /// The type of a tensor; null after an error.
 static RankedTensorType getType(Location loc, const Onnx &tensor) {
@@ -34,8 +33,7 @@ static RankedTensorType getType(Location loc, const Onnx &tensor) {
   return RankedTensorType::get(shape, element);
 }
 
-//===-- Bytes
-//---------------------------------------------------------------===//
+//===-- Bytes -------------------------------------------------------------===//
 
 template <typename To, typename From>
 static void append(std::string &bytes, const From &values) {
@@ -123,8 +121,7 @@ DenseElementsAttr TensorImporter::readElements(Location loc,
   return failed(bytes) ? nullptr : makeElements(type, *bytes);
 }
 
-//===-- Values
-//--------------------------------------------------------------===//
+//===-- Values ------------------------------------------------------------===//
 
 Value TensorImporter::import(OpBuilder &builder, Location loc,
                              const Onnx &tensor, StringRef name) {

@@ -53,8 +53,7 @@ std::optional<Message> getChild(Message message, uint64_t number) {
   llvm_unreachable("unknown message");
 }
 
-//===-- Reading
-//-------------------------------------------------------------===//
+//===-- Reading -----------------------------------------------------------===//
 
 /// Reads the fields of one message in turn.
 class Reader {
@@ -138,8 +137,7 @@ private:
   const char *base;
 };
 
-//===-- Writing
-//-------------------------------------------------------------===//
+//===-- Writing -----------------------------------------------------------===//
 
 void writeVarint(std::string &out, uint64_t value) {
   for (; value >= 0x80; value >>= 7)
@@ -162,8 +160,7 @@ void writeExternalEntry(std::string &out, llvm::StringRef key,
   writeBytes(out, 13, entry);
 }
 
-//===-- Tensors and the messages around them
-//--------------------------------===//
+//===-- Tensors and the messages around them ------------------------------===//
 
 /// Fields of TensorProto.
 enum TensorField {
