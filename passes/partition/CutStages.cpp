@@ -101,6 +101,14 @@ LogicalResult Cutter::run() {
 LogicalResult Cutter::verifyMeshes() {
   if (!meshes.getNumStages())
     return main.emitError("needs a mesh: the module has none of a stage");
+  auto getMicroBatches = [&](int64_t stage) {
+    return meshes.get(meshes.getOfStage(stage)).getMicroBatches();
+  };
+  for (int64_t stage = 1; stage < meshes.getNumStages(); ++stage)
+    if (getMicroBatches(stage) != getMicroBatches(0))
+      return main.emitError()
+             << "stage 0 has " << getMicroBatches(0) << " micro-batches, stage "
+             << stage << " has " << getMicroBatches(stage);
   DenseMap<int64_t, int64_t> owner;
   for (int64_t stage = 0; stage < meshes.getNumStages(); ++stage)
     for (int64_t rank : meshes.get(meshes.getOfStage(stage)).getRanks()) {
@@ -222,13 +230,29 @@ static SmallVector<int64_t> getPairs(MeshAttr from, MeshAttr to) {
   return pairs;
 }
 
+/// Only the splits up to micro-batches, outermost first.
+static ShardingAttr keepMicroBatches(ShardingAttr sharding) {
+  SmallVector<DimShardingAttr> dims;
+  for (DimShardingAttr dim : sharding.getDims()) {
+    const auto *mb = llvm::find_if(dim.getAxes(), [](StringAttr axis) {
+      return axis.getValue() == MeshAttr::MicroBatchAxis;
+    });
+    bool isFirst = mb == dim.getAxes().begin() && mb != dim.getAxes().end();
+    dims.push_back(DimShardingAttr::get(
+        sharding.getContext(), dim.getAxes().take_front(isFirst ? 1 : 0),
+        isFirst ? dim.getBlock() : 1));
+  }
+  return ShardingAttr::get(sharding.getContext(), sharding.getMesh(), dims,
+                           ReduceKind::Sum, {});
+}
+
 /// The layout in which the value of an edge travels, on the mesh of its maker.
 /// Only equal meshes can send shards; then the smaller of both layouts goes.
 ShardingAttr Cutter::chooseLayout(ReshardOp edge, MeshAttr from, MeshAttr to) {
   ShardingAttr source = getSharding(edge.getX());
   RankedTensorType type = edge.getType();
   if (from.getAxes() != to.getAxes())
-    return ShardingAttr::getReplicated(source.getMesh(), type.getRank());
+    return keepMicroBatches(source);
   ShardingAttr target = withMesh(edge.getSharding(), source.getMesh());
   if (source.isPartial() ||
       getLocalType(type, target, from).getNumElements() <
@@ -248,10 +272,15 @@ Value Cutter::receive(ReshardOp edge, StageProgram &from, StageProgram &to) {
   builder.setInsertionPointToEnd(&from.function.front());
   Value sent =
       reshardTo(edge.getLoc(), from.values.lookup(edge.getX()), layout);
-  builder.create<SendOp>(edge.getLoc(), sent, pairs, nextTag);
+  auto send = builder.create<SendOp>(edge.getLoc(), sent, pairs, nextTag);
   builder.setInsertionPointToEnd(&to.function.front());
-  received =
+  auto recv =
       builder.create<RecvOp>(edge.getLoc(), edge.getType(), pairs, nextTag++);
+  if (isPerMicroBatch(layout) && fromMesh.getMicroBatches() > 1) {
+    send->setAttr("cleave.micro_batch", builder.getUnitAttr());
+    recv->setAttr("cleave.micro_batch", builder.getUnitAttr());
+  }
+  received = recv;
   setSharding(received, withMesh(layout, to.mesh));
   return received;
 }

@@ -36,6 +36,7 @@ public:
 
 private:
   func::FuncOp createFunction();
+  void readArguments(func::FuncOp local);
   LogicalResult verifyOp(Operation *op);
   LogicalResult visit(Operation *op);
   LogicalResult visitRuled(ShardingRuleOpInterface op);
@@ -44,14 +45,17 @@ private:
   LogicalResult maskOperands(Operation *op, const ShardingRule &rule,
                              SmallVectorImpl<LocalTensor> &operands);
   Value addOffset(IotaOp op, Value local);
+  ShardingAttr getLayout(Value value) {
+    return withoutUnitAxes(getSharding(value), mesh);
+  }
   RankedTensorType getLocal(Value value) {
     return getLocalType(cast<RankedTensorType>(value.getType()),
-                        getSharding(value), mesh);
+                        getLayout(value), mesh);
   }
   bool isPadded(Value value, int64_t dim) {
     int64_t chunk = getLocal(value).getDimSize(dim);
     int64_t size = cast<RankedTensorType>(value.getType()).getDimSize(dim);
-    return chunk * getParts(getSharding(value), mesh, dim) != size;
+    return chunk * getParts(getLayout(value), mesh, dim) != size;
   }
 
   func::FuncOp global;
@@ -71,6 +75,7 @@ LogicalResult Localizer::run() {
       return failure();
   func::FuncOp local = createFunction();
   builder = std::make_unique<LocalBuilder>(&local.front(), meshName, mesh);
+  readArguments(local);
   for (Operation &op : global.front())
     if (failed(visit(&op))) {
       local.erase();
@@ -101,7 +106,8 @@ LogicalResult Localizer::verifyOp(Operation *op) {
 func::FuncOp Localizer::createFunction() {
   SmallVector<Type> arguments, results;
   for (BlockArgument argument : global.getArguments())
-    arguments.push_back(getLocal(argument));
+    arguments.push_back(getLocalType(cast<RankedTensorType>(argument.getType()),
+                                     getStorage(getSharding(argument)), mesh));
   for (Value value : global.front().getTerminator()->getOperands())
     results.push_back(getLocal(value));
   OpBuilder outer(global);
@@ -113,14 +119,23 @@ func::FuncOp Localizer::createFunction() {
   local.setAllArgAttrs(global.getArgAttrsAttr());
   local.setAllResultAttrs(global.getResAttrsAttr());
   local.addEntryBlock();
+  return local;
+}
+
+/// Inputs are padded with zeros. What is there for all micro-batches is cut to
+/// that of one.
+void Localizer::readArguments(func::FuncOp local) {
   for (auto [from, to] :
        llvm::zip(global.getArguments(), local.getArguments())) {
     to.setLoc(from.getLoc());
     auto type = cast<RankedTensorType>(from.getType());
     bool isFinite = isa<IntegerType>(type.getElementType());
-    locals[from] = {to, getZeroPadded(type, isFinite)};
+    ShardingAttr sharding = getSharding(from), storage = getStorage(sharding);
+    setSharding(to, storage);
+    locals[from] =
+        builder->reshard(from.getLoc(), {to, getZeroPadded(type, isFinite)},
+                         type, storage, sharding);
   }
-  return local;
 }
 
 LogicalResult Localizer::visit(Operation *op) {
@@ -197,7 +212,7 @@ LogicalResult Localizer::maskOperands(Operation *op, const ShardingRule &rule,
     LocalTensor &operand = operands[need.operand];
     operand.value = builder->getMasked(
         op->getLoc(), operand.value, need.dim, type.getDimSize(need.dim),
-        need.fill, getSharding(value).getDims()[need.dim].getAxes());
+        need.fill, getLayout(value).getDims()[need.dim].getAxes());
     operand.facts.dims[need.dim] = need.fill == 0 ? Padding::Zero
                                    : std::isfinite(need.fill)
                                        ? Padding::Finite
@@ -227,7 +242,7 @@ void Localizer::visitConstant(ConstantOp op) {
 /// Along a split dim a rank counts from the start of its chunk.
 Value Localizer::addOffset(IotaOp op, Value local) {
   ArrayRef<StringAttr> axes =
-      getSharding(op.getResult()).getDims()[op.getDim()].getAxes();
+      getLayout(op.getResult()).getDims()[op.getDim()].getAxes();
   if (axes.empty())
     return local;
   OpBuilder &b = builder->get();

@@ -7,7 +7,10 @@
 //   exchange   axes that move from one dim to another: all_to_all
 //   gather     dims that lose axes: all_gather, then a slice to the true size
 //   take       dims that gain axes that a gather has set free
-// Small tensors first: slices come before collectives.
+// Small tensors first: slices come before collectives. The axis "mb" is in
+// time: a sum over micro-batches comes before that over ranks, which is then
+// done once, and gathers over micro-batches and ranks are collectives of their
+// own.
 //
 // Chunks must line up for a dim to gain or lose only its minor axes: 5 elements
 // over 2 x 2 ranks have chunks of 2, over 2 ranks of 3, so [{"a"}] to [{"a",
@@ -33,6 +36,14 @@ std::optional<Axes> getExtra(Axes shorter, Axes longer) {
       longer.take_front(shorter.size()) != shorter)
     return std::nullopt;
   return longer.drop_front(shorter.size());
+}
+
+/// The axis "mb" among `axes`; null if it is not there.
+StringAttr findTime(Axes axes) {
+  for (StringAttr axis : axes)
+    if (axis.getValue() == MeshAttr::MicroBatchAxis)
+      return axis;
+  return {};
 }
 
 class Lowering {
@@ -80,15 +91,17 @@ private:
   std::optional<Axes> getGained(int64_t dim) const;
   std::optional<Axes> getLost(int64_t dim) const;
   RankedTensorType getTypeWith(int64_t dim, int64_t size) const;
-  Value getAxes(Axes axes);
   ArrayAttr getAxesAttr(Axes axes);
   void takeFree();
   void reduce();
+  void allReduce(Axes axes);
+  void dropPartial(Axes axes);
   void reduceScatter(int64_t dim, Axes axes);
   void exchange();
   void allToAll(int64_t fromDim, int64_t toDim);
   void gather();
   void allGather(int64_t dim, Axes axes);
+  void joinShards(int64_t dim, Axes axes);
 
   LocalBuilder &builder;
   Location loc;
@@ -157,6 +170,9 @@ void Lowering::takeFree() {
 void Lowering::reduce() {
   llvm::erase_if(partial,
                  [&](StringAttr axis) { return to.isPartialOver(axis); });
+  StringAttr time = findTime(partial);
+  if (time)
+    allReduce(time);
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     std::optional<Axes> gained = getGained(dim);
     if (gained && llvm::all_of(*gained, [&](StringAttr axis) {
@@ -164,12 +180,20 @@ void Lowering::reduce() {
         }))
       reduceScatter(dim, *gained);
   }
-  if (partial.empty())
-    return;
+  if (!partial.empty())
+    allReduce(SmallVector<StringAttr>(partial));
+}
+
+void Lowering::allReduce(Axes axes) {
   x.value = builder.get().create<AllReduceOp>(
       loc, x.value.getType(), kind, x.value, builder.getMeshName().getValue(),
-      getAxesAttr(partial));
-  partial.clear();
+      getAxesAttr(axes));
+  dropPartial(axes);
+}
+
+void Lowering::dropPartial(Axes axes) {
+  llvm::erase_if(
+      partial, [&](StringAttr axis) { return llvm::is_contained(axes, axis); });
 }
 
 void Lowering::reduceScatter(int64_t dim, Axes axes) {
@@ -184,15 +208,15 @@ void Lowering::reduceScatter(int64_t dim, Axes axes) {
     x.facts.dims[dim] =
         kind == ReduceKind::Sum ? Padding::Zero : Padding::Unknown;
   dims[dim] = to.getDims()[dim];
-  llvm::erase_if(
-      partial, [&](StringAttr axis) { return llvm::is_contained(axes, axis); });
+  dropPartial(axes);
 }
 
 void Lowering::exchange() {
   for (int64_t from = 0; from < type.getRank(); ++from)
     for (int64_t into = 0; into < type.getRank(); ++into) {
       Axes axes = dims[from].getAxes();
-      if (!axes.empty() && to.getDims()[from].getAxes().empty() &&
+      if (!axes.empty() && !findTime(axes) &&
+          to.getDims()[from].getAxes().empty() &&
           dims[into].getAxes().empty() && to.getDims()[into].getAxes() == axes)
         allToAll(from, into);
     }
@@ -250,16 +274,18 @@ void Lowering::gather() {
   }
 }
 
-/// Joins the shards of the dim over its minor axes `axes`; when those are all,
-/// the padding at the end is cut off.
+/// Joins the shards of the dim over its minor axes `axes`, the most minor
+/// first; when those are all, the padding at the end is cut off.
 void Lowering::allGather(int64_t dim, Axes axes) {
-  OpBuilder &b = builder.get();
-  int64_t parts = getParts(axes);
-  int64_t chunk = cast<RankedTensorType>(x.value.getType()).getDimSize(dim);
-  x.value = b.create<AllGatherOp>(loc, getTypeWith(dim, chunk * parts), x.value,
-                                  dim, builder.getMeshName().getValue(),
-                                  getAxesAttr(axes));
   bool isWhole = axes.size() == dims[dim].getAxes().size();
+  if (StringAttr time = findTime(axes)) {
+    const auto *position = llvm::find(axes, time);
+    joinShards(dim, Axes(position + 1, axes.end()));
+    joinShards(dim, time);
+    joinShards(dim, Axes(axes.begin(), position));
+  } else {
+    joinShards(dim, axes);
+  }
   if (!isWhole) {
     dims[dim] = to.getDims()[dim];
     return;
@@ -267,6 +293,15 @@ void Lowering::allGather(int64_t dim, Axes axes) {
   x.value = builder.resizeEnd(loc, x.value, dim, type.getDimSize(dim), 0.0);
   x.facts.dims[dim] = Padding::Zero;
   dims[dim] = DimShardingAttr::get(type.getContext(), {}, 1);
+}
+
+void Lowering::joinShards(int64_t dim, Axes axes) {
+  if (axes.empty())
+    return;
+  int64_t chunk = cast<RankedTensorType>(x.value.getType()).getDimSize(dim);
+  x.value = builder.get().create<AllGatherOp>(
+      loc, getTypeWith(dim, chunk * getParts(axes)), x.value, dim,
+      builder.getMeshName().getValue(), getAxesAttr(axes));
 }
 
 } // namespace

@@ -75,6 +75,28 @@ bool cleave::haveSameLayout(ShardingAttr a, ShardingAttr b,
   return getLocalType(type, a, mesh) == getLocalType(type, b, mesh);
 }
 
+static bool isMicroBatchAxis(StringAttr axis) {
+  return axis.getValue() == MeshAttr::MicroBatchAxis;
+}
+
+bool cleave::isPerMicroBatch(ShardingAttr sharding) {
+  return llvm::any_of(sharding.getDims(), [](DimShardingAttr dim) {
+    return llvm::any_of(dim.getAxes(), isMicroBatchAxis);
+  });
+}
+
+ShardingAttr cleave::getStorage(ShardingAttr sharding) {
+  SmallVector<DimShardingAttr> dims;
+  for (DimShardingAttr dim : sharding.getDims()) {
+    ArrayRef<StringAttr> axes = dim.getAxes().take_until(isMicroBatchAxis);
+    dims.push_back(
+        DimShardingAttr::get(sharding.getContext(), axes, dim.getBlock()));
+  }
+  return ShardingAttr::get(sharding.getContext(), sharding.getMesh(), dims,
+                           sharding.getPartialKind(),
+                           sharding.getPartialAxes());
+}
+
 MeshTable::MeshTable(ModuleOp module) {
   for (auto mesh : module.getOps<MeshOp>())
     meshes.push_back({mesh.getSymNameAttr(), mesh.getMesh()});

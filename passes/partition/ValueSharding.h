@@ -30,6 +30,13 @@ ShardingAttr withoutUnitAxes(ShardingAttr sharding, MeshAttr mesh);
 bool haveSameLayout(ShardingAttr a, ShardingAttr b, mlir::RankedTensorType type,
                     MeshAttr mesh);
 
+/// Whether the value is split by micro-batches: each has a part of it.
+bool isPerMicroBatch(ShardingAttr sharding);
+
+/// How an input lies in memory: micro-batches come one after the other, but the
+/// input is there as a whole, so each dim keeps only the axes before "mb".
+ShardingAttr getStorage(ShardingAttr sharding);
+
 /// The meshes of a module and the stages that own them. Stage K owns the mesh
 /// `@stageK`; a single mesh of any name is that of stage 0.
 class MeshTable {

@@ -15,17 +15,33 @@ const CommunicationEvent *Communication::peek(int64_t rank) const {
   return &list->second[index];
 }
 
-/// Whether all members of the event stand at it.
 bool Communication::canPass(const CommunicationEvent &event) const {
+  if (event.kind == CommunicationKind::Send)
+    return true;
+  if (event.kind == CommunicationKind::Receive) {
+    auto messages = underWay.find(event.subject);
+    return messages != underWay.end() && !messages->second.empty();
+  }
   return llvm::all_of(event.members, [&](int64_t member) {
     const CommunicationEvent *other = peek(member);
-    return other && other->meeting == event.meeting &&
-           other->members == event.members;
+    return other && other->kind == CommunicationKind::Meeting &&
+           other->subject == event.subject && other->members == event.members;
   });
 }
 
+void Communication::pass(const CommunicationEvent &event) {
+  if (event.kind == CommunicationKind::Meeting)
+    return;
+  std::vector<int64_t> &messages = underWay[event.subject];
+  if (event.kind == CommunicationKind::Send)
+    messages.push_back(event.place);
+  else
+    messages.erase(messages.begin());
+}
+
 bool Communication::run() {
-  // Ranks that may be able to move; who moves may set free whom it meets next.
+  // Ranks that may be able to move; who moves may set free whom it meets next,
+  // and a message the other end of it.
   llvm::SmallVector<int64_t> ready;
   for (const auto &[rank, list] : events)
     ready.push_back(rank);
@@ -34,10 +50,12 @@ bool Communication::run() {
     const CommunicationEvent *event = peek(rank);
     if (!event || !canPass(*event))
       continue;
-    llvm::SmallVector<int64_t> members = event->members;
-    for (int64_t member : members)
-      ++next[member];
-    ready.append(members);
+    pass(*event);
+    bool isMeeting = event->kind == CommunicationKind::Meeting;
+    for (int64_t member : event->members)
+      if (isMeeting || member == rank)
+        ++next[member];
+    ready.append(event->members);
   }
   return getStuck().empty();
 }
@@ -52,4 +70,12 @@ llvm::SmallVector<int64_t> Communication::getStuck() const {
 
 const CommunicationEvent &Communication::getCurrent(int64_t rank) const {
   return *peek(rank);
+}
+
+llvm::SmallVector<int64_t> Communication::getUnreceived() const {
+  llvm::SmallVector<int64_t> places;
+  for (const auto &[subject, messages] : underWay)
+    places.append(messages.begin(), messages.end());
+  llvm::sort(places);
+  return places;
 }

@@ -1,12 +1,11 @@
 //===- Communication.h - ranks as automata that wait for each other -------===//
 //
-// Each rank has a list of events; it leaves an event when all ranks that the
-// event binds stand at it. `run` moves ranks on until none can move. Moving is
-// confluent: an event that can be passed stays so until it is, whatever else
-// moves, so a run that gets stuck does so in every order.
-//
-// A collective binds the ranks of its group, a message its sender and receiver
-// (as when nothing is buffered).
+// Each rank has a list of events and stands at the first it has not passed. A
+// meeting (a collective) is passed when all its members stand at it, a send at
+// once, a receive when the message was sent and not yet received. `run` moves
+// ranks on until none can move. Moving is confluent: an event that can be
+// passed stays so until it is, whatever else moves, so a run that gets stuck
+// does so in every order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,13 +20,14 @@
 
 namespace cleave {
 
-/// What a rank does next. Events of different ranks meet when `meeting` agrees
-/// and each is in the other's `members`.
+enum class CommunicationKind { Meeting, Send, Receive };
+
+/// What a rank does next.
 struct CommunicationEvent {
-  /// What is met: an op for a collective, sender, receiver and tag for a
-  /// message.
-  std::string meeting;
-  /// Ranks that must meet, this one too, ascending.
+  CommunicationKind kind = CommunicationKind::Meeting;
+  /// What is met or sent: equal for all that take part.
+  std::string subject;
+  /// Ranks that take part, this one too, ascending.
   llvm::SmallVector<int64_t> members;
   /// The caller's number of the place in the program, for messages.
   int64_t place = 0;
@@ -49,13 +49,18 @@ public:
   llvm::SmallVector<int64_t> getStuck() const;
   /// The event at which a stuck rank stands.
   const CommunicationEvent &getCurrent(int64_t rank) const;
+  /// Places of the sends that nobody has received.
+  llvm::SmallVector<int64_t> getUnreceived() const;
 
 private:
   const CommunicationEvent *peek(int64_t rank) const;
   bool canPass(const CommunicationEvent &event) const;
+  void pass(const CommunicationEvent &event);
 
   std::map<int64_t, std::vector<CommunicationEvent>> events;
   std::map<int64_t, size_t> next;
+  /// Places of the sends under way, by subject.
+  std::map<std::string, std::vector<int64_t>> underWay;
 };
 
 } // namespace cleave

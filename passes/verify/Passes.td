@@ -42,19 +42,22 @@ def VerifyLocalPass : Pass<"cleave-verify-local", "::mlir::ModuleOp"> {
 def VerifyCollectivesPass : Pass<"cleave-verify-collectives", "::mlir::ModuleOp"> {
   let summary = "proves that no rank waits for ever";
   let description = [{
-    Read-only; for the functions after partition. Runs the communication of all
-    ranks of all stages to its end: a collective is passed when all ranks of its
-    group stand at it, a message when its sender stands at the send and its receiver
-    at the recv (the strictest case: nothing is buffered). What each rank does has no
-    branch, and a message or collective that is possible stays so, so one run that
-    ends proves that every run does. When ranks are left, the error names what each
-    waits for.
+    Read-only; for the functions after partition, and after schedule. Plays the
+    communication of all ranks of all stages to its end: a collective is passed when
+    all ranks of its group stand at it, a send at once (the runtime copies), a recv
+    when its message was sent; ranks, tag and type must agree. With `rendezvous` a
+    send waits for its receiver, as where nothing is buffered: programs of partition
+    pass that too, 1F1B schedules cannot. What each rank does has no branch, and
+    what can be passed stays so, so one play that ends proves that every run does.
+    When ranks are left, the error names what each waits for.
 
     ```mlir
-    // rank 0: send then recv; rank 1: send then recv      error: ranks wait for ever
+    // rank 0: recv then send; rank 1: recv then send      error: is never passed
     ```
     The IR is the same after it.
   }];
+  let options = [Option<"rendezvous", "rendezvous", "bool", "false",
+                        "a send waits for its receiver">];
 }
 
 #endif

@@ -9,6 +9,7 @@ Every rank must give the results of the whole program.
 Prints "N ranks agree: OUTPUT, ..." for each program, or what differs.
 """
 
+import itertools
 import math
 import re
 import subprocess
@@ -89,32 +90,36 @@ def find_shardings(text):
 
 
 class Mesh:
-    def __init__(self, text):
-        shape = re.search(r"mesh_shape<\[(.*?)\], ranks = \[(.*?)\]>", text)
-        self.axes = [(name, int(size)) for name, size in re.findall(r'"(\w+)"=(\d+)', shape[1])]
-        self.ranks = [int(r) for r in shape[2].split(",")]
+    """A place is a rank and a micro-batch: the axis "mb" is in time, here it is all at once."""
 
-    def coords(self, rank):
-        position, coords = self.ranks.index(rank), {}
-        for name, size in reversed(self.axes):
-            coords[name] = position % size
-            position //= size
+    def __init__(self, text):
+        shape = re.search(r"mesh_shape<\[(.*?)\], ranks = \[(.*?)\](?:, micro_batches = (\d+))?>", text)
+        self.sizes = {name: int(size) for name, size in re.findall(r'"(\w+)"=(\d+)', shape[1])}
+        self.ranks = [int(r) for r in shape[2].split(",")]
+        self.sizes["mb"] = int(shape[3] or 1)
+        self.places = list(itertools.product(self.ranks, range(self.sizes["mb"])))
+
+    def coords(self, place):
+        position, coords = self.ranks.index(place[0]), {"mb": place[1]}
+        for name in reversed([name for name in self.sizes if name != "mb"]):
+            coords[name] = position % self.sizes[name]
+            position //= self.sizes[name]
         return coords
 
-    def index(self, rank, axes):
-        coords, sizes, index = self.coords(rank), dict(self.axes), 0
+    def index(self, place, axes):
+        coords, index = self.coords(place), 0
         for axis in axes:
-            index = index * sizes[axis] + coords[axis]
+            index = index * self.sizes[axis] + coords[axis]
         return index
 
     def parts(self, axes):
-        return math.prod(dict(self.axes)[axis] for axis in axes)
+        return math.prod(self.sizes[axis] for axis in axes)
 
-    def group(self, rank, axes):
-        """The ranks that differ from `rank` along `axes` only, in their order."""
-        outside = lambda r: [c for a, c in self.coords(r).items() if a not in axes]
-        peers = [r for r in self.ranks if outside(r) == outside(rank)]
-        return sorted(peers, key=lambda r: self.index(r, axes))
+    def group(self, place, axes):
+        """The places that differ from `place` along `axes` only, in their order."""
+        outside = lambda p: {a: c for a, c in self.coords(p).items() if a not in axes}
+        peers = [p for p in self.places if outside(p) == outside(place)]
+        return sorted(peers, key=lambda p: self.index(p, axes))
 
 
 class Function:
@@ -338,7 +343,7 @@ def run_whole(program):
 def run_stage(program, function, messages, whole_types, results):
     """A generator: it waits where a message is not there yet."""
     mesh = program.meshes[function.mesh]
-    ranks = mesh.ranks
+    ranks = mesh.places
     values = {}
     for argument, name, sharding in zip(function.arguments, function.inputs, function.shardings):
         whole = make(name, *whole_types[name])
@@ -359,13 +364,14 @@ def run_stage(program, function, messages, whole_types, results):
             values[op.result] = {r: np.array(mesh.index(r, op.strings("axes"))) for r in ranks}
         elif name in ("send", "recv"):
             pairs = op.ints("pairs")
-            keys = [(a, b, op.int("tag")) for a, b in zip(pairs[::2], pairs[1::2])]
+            batches = range(mesh.sizes["mb"])
+            keys = [(a, b, m, op.int("tag")) for a, b in zip(pairs[::2], pairs[1::2]) for m in batches]
             if name == "send":
-                messages.update({key: operands[0][key[0]] for key in keys})
+                messages.update({key: operands[0][key[0], key[2]] for key in keys})
                 continue
             while not all(key in messages for key in keys):
                 yield
-            values[op.result] = {key[1]: messages[key] for key in keys}
+            values[op.result] = {(key[1], key[2]): messages[key] for key in keys}
         elif name in ("all_reduce", "all_gather", "reduce_scatter", "all_to_all"):
             values[op.result] = {r: collective(op, mesh, r, operands[0]) for r in ranks}
         elif name != "store":
