@@ -2,6 +2,8 @@
 
 #include "ir/Cleave.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
 using namespace cleave;
 
 #include "ir/Dialect.cpp.inc"

@@ -4,6 +4,7 @@
 #include "ir/ElementwiseTable.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace cleave;
 using namespace mlir;

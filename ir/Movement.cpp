@@ -40,11 +40,11 @@ static OpFoldResult foldStrided(Attribute operand, RankedTensorType type,
     return {};
   auto source = dense.value_begin<Attribute>();
   SmallVector<Attribute> values;
-  SmallVector<int64_t> dense_strides = getDenseStrides(type.getShape());
+  SmallVector<int64_t> denseStrides = getDenseStrides(type.getShape());
   for (int64_t i = 0; i < count; ++i) {
     int64_t from = offset;
     for (auto [d, size] : llvm::enumerate(type.getShape()))
-      from += i / dense_strides[d] % size * strides[d];
+      from += i / denseStrides[d] % size * strides[d];
     values.push_back(*(source + from));
   }
   return DenseElementsAttr::get(type, values);
