@@ -100,3 +100,18 @@ func.func @main(%x: tensor<2x6xf32> {cleave.name = "x", cleave.sharding = #cleav
   %y = cleave.dot %x, %w {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contract = array<i64: 1>, rhs_contract = array<i64: 1>} : (tensor<2x6xf32>, tensor<4x6xf32>) -> tensor<2x4xf32>
   return %y : tensor<2x4xf32>
 }
+
+// -----
+
+// A convolution over split input channels, then one over split output channels; 5 channels over 2 ranks.
+cleave.mesh @m = #cleave.mesh_shape<["dp"=2, "tp"=2], ranks = [0, 1, 2, 3]>
+cleave.param @w : tensor<5x3x2x2xf32> sharding #cleave.sharding<@m, [{"tp"}, {}, {}, {}]>
+cleave.param @v : tensor<4x5x2x2xf32>
+func.func @main(%x: tensor<3x3x6x6xf32> {cleave.name = "x", cleave.sharding = #cleave.sharding<@m, [{"dp"}, {}, {}, {}]>}) -> (tensor<3x4x3x3xf32> {cleave.name = "y"}) {
+  %w = cleave.load @w : tensor<5x3x2x2xf32>
+  %v = cleave.load @v : tensor<4x5x2x2xf32>
+  %h = cleave.conv %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, output_padding = array<i64: 0, 0>} : (tensor<3x3x6x6xf32>, tensor<5x3x2x2xf32>) -> tensor<3x5x4x4xf32>
+  %e = cleave.unary cos %h : tensor<3x5x4x4xf32>
+  %y = cleave.conv %e, %v {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, output_padding = array<i64: 0, 0>} : (tensor<3x5x4x4xf32>, tensor<4x5x2x2xf32>) -> tensor<3x4x3x3xf32>
+  return %y : tensor<3x4x3x3xf32>
+}

@@ -232,8 +232,27 @@ def broadcast(op, x):
 def constant(op):
     shape, dtype = op.types[0]
     text = re.search(r"dense<(.*?)> : tensor", op.text)[1]
-    values = [float(v) if v not in ("true", "false") else v == "true" for v in re.findall(r"[^\s,\[\]]+", text)]
-    return np.broadcast_to(np.array(values[0]), shape).astype(dtype) if len(values) == 1 else np.array(values).reshape(shape).astype(dtype)
+    if text.startswith('"0x'):
+        stored = {np.float64: np.float32}.get(dtype, dtype)
+        return np.frombuffer(bytes.fromhex(text[3:-1]), stored).reshape(shape).astype(dtype)
+    words = re.findall(r"[^\s,\[\]]+", text)
+    values = np.array([word == "true" if word in ("true", "false") else float(word) for word in words])
+    return (np.broadcast_to(values, shape) if len(values) == 1 else values.reshape(shape)).astype(dtype)
+
+
+def conv(op, x, weight):
+    if op.has("transposed") or op.has("groups = ") and op.int("groups") != 1:
+        raise SystemExit(f"this convolution is not evaluated: {op.text.strip()}")
+    spatial = x.ndim - 2
+    pads = op.ints("pads")
+    x = np.pad(x, [(0, 0), (0, 0), *zip(pads[:spatial], pads[spatial:])])
+    dims = tuple(range(2, x.ndim))
+    spans = [(k - 1) * d + 1 for k, d in zip(weight.shape[2:], op.ints("dilations"))]
+    windows = np.lib.stride_tricks.sliding_window_view(x, spans, axis=dims)
+    steps = [slice(None, None, s) for s in op.ints("strides")]
+    taps = [slice(None, None, d) for d in op.ints("dilations")]
+    windows = windows[(slice(None), slice(None), *steps, *taps)]
+    return np.moveaxis(np.tensordot(windows, weight, ([1, *range(2 + spatial, 2 + 2 * spatial)], [1, *dims])), -1, 1)
 
 
 def norm(op, x, *rest):
@@ -285,6 +304,7 @@ PURE = {
     "cast": lambda op, x: x.astype(op.types[0][1]),
     "constant": constant,
     "dot": dot,
+    "conv": conv,
     "reduce": lambda op, x: REDUCE[op.kind].reduce(x, axis=tuple(op.ints("dims"))),
     "reshape": lambda op, x: x.reshape(op.types[0][0]),
     "transpose": lambda op, x: x.transpose(op.ints("perm")),
