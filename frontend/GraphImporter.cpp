@@ -271,7 +271,7 @@ private:
     }
     if (std::optional<onnx::FunctionProto> body =
             getFunctionBody(node, version, operands))
-      return importBody(*body, operands, loc);
+      return importBody(*body, operands, opsets, loc);
     return emitError(loc) << "operator " << describeOperator(node, opsets)
                           << " is not supported for these operands";
   }
@@ -279,12 +279,13 @@ private:
   /// Imports the body of an operator at its node's location.
   FailureOr<SmallVector<Value>> importBody(const onnx::FunctionProto &body,
                                            ArrayRef<Value> operands,
-                                           Location loc) {
+                                           Opsets opsets, Location loc) {
     Scope scope;
     for (auto [i, name] : llvm::enumerate(body.input()))
       if (i < operands.size() && operands[i])
         scope[name] = operands[i];
-    Opsets opsets = getOpsets(body.opset_import());
+    for (const auto &own : getOpsets(body.opset_import()))
+      opsets[own.first()] = own.second;
     for (onnx::NodeProto node : body.node()) {
       for (std::string &name : *node.mutable_input())
         if (!scope.contains(name)) // An optional operand that is left out.

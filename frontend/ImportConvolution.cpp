@@ -98,11 +98,9 @@ static LogicalResult resolveTransposedPads(NodeContext &node, Window &w,
     int64_t size = wanted ? (*wanted)[i] : input[i] * w.strides[i];
     int64_t total = w.strides[i] * (input[i] - 1) + w.outputPadding[i] +
                     w.getSpan(i) - size;
-    if (total < 0)
-      return node.emitError()
-             << "ConvTranspose cannot reach size " << size << " of spatial dim "
-             << i << ": it gives " << size + total;
-    setPads(w, i, total);
+    // A larger result has its extra elements at the end.
+    w.outputPadding[i] += std::max<int64_t>(-total, 0);
+    setPads(w, i, std::max<int64_t>(total, 0));
   }
   return success();
 }

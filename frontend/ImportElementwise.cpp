@@ -68,31 +68,39 @@ static LogicalResult importMean(NodeContext &node) {
       node.binary(BinaryKind::Mul, sum, 1.0 / node.getNumOperands()));
 }
 
-/// The exponent may have another type than the base, which the result has.
+/// The exponent may have another type than the base, which the result has. An
+/// integer base with a float exponent is raised as a float.
 static LogicalResult importPow(NodeContext &node) {
   SmallVector<Value> values = getBroadcastOperands(node);
   if (values.empty())
     return failure();
-  Value exponent = node.cast(values[1], getElement(values[0]));
-  if (!isFloat(values[0]) && isFloat(values[1]))
-    return node.emitError()
-           << "Pow of an integer base with a float exponent is "
-              "not supported, found "
-           << node.describe(0) << " and " << node.describe(1);
-  return node.setResults(node.binary(BinaryKind::Pow, values[0], exponent));
+  Type base = getElement(values[0]), exponent = getElement(values[1]);
+  Type type = isFloat(values[1]) && !isFloat(values[0]) ? exponent : base;
+  Value result = node.binary(BinaryKind::Pow, node.cast(values[0], type),
+                             node.cast(values[1], type));
+  return node.setResults(node.cast(result, base));
 }
 
-/// fmod = 1 is C's remainder, the only one for floats; fmod = 0 has the sign of
-/// the divisor, the only one of the IR for integers.
+/// The remainder of C (fmod = 1) has the sign of the dividend, the other that
+/// of the divisor. The IR has the first for floats and the second for integers.
 static LogicalResult importMod(NodeContext &node) {
   bool isCRemainder = node.getInt("fmod", 0) != 0;
-  Value x = node.getOperand(0);
-  if (!x)
+  SmallVector<Value> values = getBroadcastOperands(node);
+  if (values.empty())
     return failure();
-  if (isCRemainder != isFloat(x))
-    return node.emitError() << "Mod with fmod = " << isCRemainder
-                            << " is not supported for " << getElement(x);
-  return importBinary(node, BinaryKind::Mod);
+  Value x = values[0], y = values[1];
+  if (isCRemainder == isFloat(x))
+    return node.setResults(node.binary(BinaryKind::Mod, x, y));
+  if (isCRemainder) {
+    Value quotient = node.binary(BinaryKind::Div, x, y);
+    Value whole = node.binary(BinaryKind::Mul, quotient, y);
+    return node.setResults(node.binary(BinaryKind::Sub, x, whole));
+  }
+  Value remainder = node.binary(BinaryKind::Mod, x, y);
+  Value product = node.binary(BinaryKind::Mul, remainder, y);
+  Value differs = node.compare(CompareKind::Lt, product, 0.0);
+  Value shifted = node.binary(BinaryKind::Add, remainder, y);
+  return node.setResults(node.select(differs, shifted, remainder));
 }
 
 //===-- Compositions ------------------------------------------------------===//
@@ -210,6 +218,30 @@ static LogicalResult importSign(NodeContext &node) {
       node.select(node.compare(CompareKind::Gt, x, 0.0), one, negative));
 }
 
+/// The nearest integer, halves to the even one.
+static LogicalResult importRound(NodeContext &node) {
+  Value x = node.getOperand(0);
+  Value floor = node.unary(UnaryKind::Floor, x);
+  Value above = node.binary(BinaryKind::Add, floor, 1.0);
+  Value rest = node.binary(BinaryKind::Sub, x, floor);
+  Value half =
+      node.unary(UnaryKind::Floor, node.binary(BinaryKind::Mul, floor, 0.5));
+  Value isEven = node.compare(CompareKind::Eq,
+                              node.binary(BinaryKind::Mul, half, 2.0), floor);
+  Value tie = node.select(isEven, floor, above);
+  Value result =
+      node.select(node.compare(CompareKind::Gt, rest, 0.5), above, floor);
+  return node.setResults(
+      node.select(node.compare(CompareKind::Eq, rest, 0.5), tie, result));
+}
+
+static LogicalResult importTan(NodeContext &node) {
+  Value x = node.getOperand(0);
+  return node.setResults(node.binary(BinaryKind::Div,
+                                     node.unary(UnaryKind::Sin, x),
+                                     node.unary(UnaryKind::Cos, x)));
+}
+
 static LogicalResult importIsNaN(NodeContext &node) {
   Value x = node.getOperand(0);
   return node.setResults(node.compare(CompareKind::Ne, x, x));
@@ -290,6 +322,8 @@ void cleave::registerElementwise(OperatorTable &table) {
   table.onOp("", "Gelu", 20, importGelu);
   table.onOp("", "Swish", 24, importSwish);
   table.onOp("", "Sign", 9, importSign);
+  table.onOp("", "Round", 11, importRound);
+  table.onOp("", "Tan", 7, importTan);
   table.onOp("", "IsNaN", 9, importIsNaN);
   table.onOp("", "IsInf", 10, importIsInf);
   table.onOp("", "Cast", 6, importCast);

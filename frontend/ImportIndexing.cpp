@@ -1,5 +1,6 @@
 //===- ImportIndexing.cpp - operators that pick or add elements -----------===//
 
+#include "frontend/ElementTypes.h"
 #include "frontend/NodeContext.h"
 #include "frontend/OperatorTable.h"
 
@@ -134,21 +135,28 @@ static Value flattenIndices(NodeContext &node, ArrayRef<Value> indices,
                      node.splat(position, getProduct(sizes)));
 }
 
-/// x[i0, i1, ...] where indices[..., j] = ij: x is flattened over the indexed
-/// dims.
+/// x[b..., i0, i1, ...] where indices[b..., ..., j] = ij: x is flattened over
+/// the batch dims and the indexed ones.
 static LogicalResult importGatherND(NodeContext &node) {
   Value x = node.getOperand(0), indices = node.getOperand(1);
-  if (!x || !indices || failed(node.requireInt("batch_dims", 0)))
+  int64_t batch = node.getInt("batch_dims", 0);
+  if (!x || !indices)
     return failure();
   ArrayRef<int64_t> shape = getShape(x), wanted = getShape(indices);
-  int64_t count = wanted.empty() ? 0 : wanted.back();
-  if (count < 1 || count > static_cast<int64_t>(shape.size()))
-    return node.emitError() << "shapes conflict: GatherND cannot index "
-                            << node.describe(0) << " by " << node.describe(1);
+  int64_t rank = shape.size(), last = static_cast<int64_t>(wanted.size()) - 1;
+  int64_t count = batch + (wanted.empty() ? 0 : wanted.back());
+  if (batch < 0 || batch > last || count <= batch || count > rank ||
+      shape.take_front(batch) != wanted.take_front(batch))
+    return node.emitError() << "shapes conflict: GatherND with " << batch
+                            << " batch dims cannot index " << node.describe(0)
+                            << " by " << node.describe(1);
+  ArrayRef<int64_t> outer = wanted.drop_back();
   SmallVector<Value> parts;
-  for (int64_t i = 0; i < count; ++i)
-    parts.push_back(node.reshape(
-        node.sliceDim(indices, wanted.size() - 1, i, 1), wanted.drop_back()));
+  for (int64_t dim = 0; dim < batch; ++dim)
+    parts.push_back(
+        node.iota(RankedTensorType::get(outer, getElement(indices)), dim));
+  for (int64_t i = 0; i < wanted.back(); ++i)
+    parts.push_back(node.reshape(node.sliceDim(indices, last, i, 1), outer));
   Value position = count == 1
                        ? parts[0]
                        : flattenIndices(node, parts, shape.take_front(count));
@@ -297,6 +305,25 @@ static LogicalResult importTrilu(NodeContext &node) {
   return node.setResults(node.select(keep, x, node.splat(x, 0.0)));
 }
 
+/// 1 where column = row + k, else 0.
+static LogicalResult importEyeLike(NodeContext &node) {
+  Value x = node.getOperand(0);
+  if (!x || getShape(x).size() != 2)
+    return x ? node.emitError()
+                   << "EyeLike needs a matrix, found " << node.describe(0)
+             : failure();
+  int32_t wanted = node.getInt("dtype", getOnnxType(getElement(x)));
+  Type element = getElementType(node.getContext(), wanted);
+  if (!element)
+    return node.emitError()
+           << "EyeLike of type " << getTypeName(wanted) << " is not supported";
+  Value row = node.binary(BinaryKind::Add, makeIndices(node, getShape(x), 0),
+                          node.getInt("k", 0));
+  Value isOne =
+      node.compare(CompareKind::Eq, row, makeIndices(node, getShape(x), 1));
+  return node.setResults(node.cast(isOne, element));
+}
+
 /// values = [off, on]; indices out of [-depth, depth) give off everywhere.
 static LogicalResult importOneHot(NodeContext &node) {
   Value indices = node.getOperand(0), values = node.getOperand(2);
@@ -330,5 +357,6 @@ void cleave::registerIndexing(OperatorTable &table) {
   table.onOp("", "GatherElements", 11, importGatherElements);
   table.onOp("", "Pad", 2, importPad);
   table.onOp("", "Trilu", 14, importTrilu);
+  table.onOp("", "EyeLike", 9, importEyeLike);
   table.onOp("", "OneHot", 9, importOneHot);
 }

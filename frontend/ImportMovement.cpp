@@ -244,7 +244,7 @@ static LogicalResult importDepthToSpace(NodeContext &node) {
   return node.setResults(node.reshape(y, {s[0], c, s[2] * b, s[3] * b}));
 }
 
-/// [N, C, H b, W b] -> [N, b b C, H, W].
+/// [N, C, H b, W b] -> [N, b b C, H, W], or C b b.
 static LogicalResult importSpaceToDepth(NodeContext &node) {
   Value x = node.getOperand(0);
   int64_t b = node.getInt("blocksize", 1);
@@ -255,7 +255,9 @@ static LogicalResult importSpaceToDepth(NodeContext &node) {
     return node.emitError()
            << "SpaceToDepth by " << b << " does not fit " << node.describe(0);
   Value y = node.reshape(x, {s[0], s[1], s[2] / b, b, s[3] / b, b});
-  y = node.transpose(y, {0, 3, 5, 1, 2, 4});
+  y = node.getString("mode", "DCR") == "DCR"
+          ? node.transpose(y, {0, 3, 5, 1, 2, 4})
+          : node.transpose(y, {0, 1, 3, 5, 2, 4});
   return node.setResults(
       node.reshape(y, {s[0], b * b * s[1], s[2] / b, s[3] / b}));
 }

@@ -85,6 +85,16 @@ static Value buildLogSumExp(NodeContext &node, const Reduction &r) {
   return node.reshape(result, shape);
 }
 
+/// The largest or least of bools is that of integers.
+template <ReduceKind kind>
+static Value buildExtreme(NodeContext &node, const Reduction &r) {
+  if (!getElement(r.x).isInteger(1))
+    return node.reduce(kind, r.x, r.dims, r.keepDims);
+  Value x = node.cast(r.x, node.getBuilder().getI32Type());
+  x = node.reduce(kind, x, r.dims, r.keepDims);
+  return node.compare(CompareKind::Gt, x, 0.0);
+}
+
 static LogicalResult importReduce(NodeContext &node, ReduceBuilder build) {
   FailureOr<Reduction> reduction = getReduction(node);
   if (failed(reduction))
@@ -106,6 +116,29 @@ static LogicalResult importGlobalPool(NodeContext &node, ReduceBuilder build) {
   Shape dims = getIota(getShape(x).size());
   dims.erase(dims.begin(), dims.begin() + 2);
   return node.setResults(build(node, {x, dims, /*keepDims=*/true}));
+}
+
+//===-- ArgMax and its kin ------------------------------------------------===//
+/// The first (or last) index along the axis whose element is the extreme one.
+static LogicalResult importArg(NodeContext &node, ReduceKind kind) {
+  Value x = node.getOperand(0);
+  bool takesLast = node.getInt("select_last_index", 0) != 0;
+  bool keepDims = node.getInt("keepdims", 1) != 0;
+  if (!x)
+    return failure();
+  FailureOr<int64_t> axis =
+      node.normalizeAxis(node.getInt("axis", 0), getShape(x).size());
+  if (failed(axis))
+    return failure();
+  Value extreme = node.reduce(kind, x, *axis, /*keepDims=*/true);
+  Value isExtreme = node.compare(CompareKind::Eq, x, extreme);
+  auto type =
+      RankedTensorType::get(getShape(x), node.getBuilder().getI64Type());
+  double never = takesLast ? -1 : getShape(x)[*axis];
+  Value index =
+      node.select(isExtreme, node.iota(type, *axis), node.splat(type, never));
+  return node.setResults(node.reduce(
+      takesLast ? ReduceKind::Max : ReduceKind::Min, index, *axis, keepDims));
 }
 
 //===-- Softmax -----------------------------------------------------------===//
@@ -144,8 +177,8 @@ void cleave::registerReduction(OperatorTable &table) {
   };
   std::pair<const char *, ReduceBuilder> reductions[] = {
       {"ReduceSum", buildReduce<ReduceKind::Sum>},
-      {"ReduceMax", buildReduce<ReduceKind::Max>},
-      {"ReduceMin", buildReduce<ReduceKind::Min>},
+      {"ReduceMax", buildExtreme<ReduceKind::Max>},
+      {"ReduceMin", buildExtreme<ReduceKind::Min>},
       {"ReduceProd", buildReduce<ReduceKind::Prod>},
       {"ReduceMean", buildMean},
       {"ReduceL1", buildL1},
@@ -156,6 +189,8 @@ void cleave::registerReduction(OperatorTable &table) {
   for (auto [name, build] : reductions)
     table.onOp("", name, 1, bind(importReduce, build));
   ReduceBuilder max = buildReduce<ReduceKind::Max>, mean = buildMean;
+  table.onOp("", "ArgMax", 1, bind(importArg, ReduceKind::Max));
+  table.onOp("", "ArgMin", 1, bind(importArg, ReduceKind::Min));
   table.onOp("", "GlobalAveragePool", 1, bind(importGlobalPool, mean));
   table.onOp("", "GlobalMaxPool", 1, bind(importGlobalPool, max));
   table.onOp("", "Softmax", 1, bind(importFlatSoftmax, false));

@@ -3,6 +3,7 @@
 #include "frontend/NodeContext.h"
 #include "frontend/OperatorTable.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace cleave;
@@ -44,6 +45,30 @@ static Target fromSizes(ArrayRef<int64_t> shape, ArrayRef<int64_t> sizes) {
   return target;
 }
 
+/// Makes given sizes keep the aspect ratio of their dims: all get the least
+/// scale
+/// ("not_larger") or the largest ("not_smaller").
+static void keepAspectRatio(NodeContext &node, ArrayRef<int64_t> shape,
+                            Target &target) {
+  std::string policy = node.getString("keep_aspect_ratio_policy", "stretch");
+  Shape axes = node.getInts("axes").value_or(getIota(shape.size()));
+  if (policy == "stretch" || axes.empty())
+    return;
+  auto getScale = [&](int64_t axis) {
+    return target.scales[axis < 0 ? axis + shape.size() : axis];
+  };
+  double scale = getScale(axes.front());
+  for (int64_t axis : axes)
+    scale = policy == "not_larger" ? std::min(scale, getScale(axis))
+                                   : std::max(scale, getScale(axis));
+  for (int64_t axis : axes) {
+    size_t dim = axis < 0 ? axis + shape.size() : axis;
+    target.scales[dim] = scale;
+    target.sizes[dim] =
+        static_cast<int64_t>(std::floor(scale * shape[dim] + 0.5));
+  }
+}
+
 /// Spreads values for `axes` over all dims, the others having `otherwise`.
 template <typename T>
 static FailureOr<SmallVector<T>> spread(NodeContext &node, ArrayRef<T> values,
@@ -80,7 +105,9 @@ static FailureOr<Target> getTarget(NodeContext &node, Value x,
     if (failed(sizes))
       return failure();
     (void)isEmpty(scalesAt);
-    return fromSizes(shape, *sizes);
+    Target target = fromSizes(shape, *sizes);
+    keepAspectRatio(node, shape, target);
+    return target;
   }
   std::optional<SmallVector<double>> attribute = node.getFloats("scales");
   if (isEmpty(scalesAt) && !attribute)
@@ -116,7 +143,7 @@ static LogicalResult verifyPlain(NodeContext &node, StringRef coordinates) {
       failed(node.requireInt("exclude_outside", 0)))
     return failure();
   std::string policy = node.getString("keep_aspect_ratio_policy", "stretch");
-  if (policy != "stretch")
+  if (!llvm::is_contained({"stretch", "not_larger", "not_smaller"}, policy))
     return node.emitError() << "keep_aspect_ratio_policy '" << policy
                             << "' of Resize is not supported";
   if (!llvm::is_contained(

@@ -96,6 +96,23 @@ static Value buildBinary(OpBuilder &b, Location loc, Value x, Value y) {
   return b.create<IntOp>(loc, x, y);
 }
 
+/// C's remainder for floats; for integers the one with the sign of the divisor.
+static Value buildMod(OpBuilder &b, Location loc, Value x, Value y) {
+  if (isa<FloatType>(getElementTypeOrSelf(x.getType())))
+    return b.create<arith::RemFOp>(loc, x, y);
+  Value rest = b.create<arith::RemSIOp>(loc, x, y);
+  Value zero = b.create<arith::SubIOp>(loc, y, y);
+  auto isNegative = [&](Value v) {
+    return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, v, zero);
+  };
+  Value differs = b.create<arith::XOrIOp>(loc, isNegative(rest), isNegative(y));
+  Value isWhole =
+      b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, rest, zero);
+  Value shifted = b.create<arith::AddIOp>(loc, rest, y);
+  Value result = b.create<arith::SelectOp>(loc, differs, shifted, rest);
+  return b.create<arith::SelectOp>(loc, isWhole, rest, result);
+}
+
 template <arith::CmpFPredicate Float, arith::CmpIPredicate Int>
 static Value buildCompare(OpBuilder &b, Location loc, Value x, Value y) {
   if (isa<FloatType>(getElementTypeOrSelf(x.getType())))
@@ -207,6 +224,11 @@ static const UnaryInfo unaryTable[] = {
      [](double x) { return x == 0 ? 1.0 : 0.0; }, buildNot, nullptr},
 };
 
+static int64_t floorMod(int64_t a, int64_t b) {
+  int64_t rest = b == -1 ? 0 : a % b;
+  return rest && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
 static const BinaryInfo binaryTable[] = {
     {BinaryKind::Add, "Add", 1, [](double a, double b) { return a + b; },
      [](int64_t a, int64_t b) { return a + b; },
@@ -240,8 +262,7 @@ static const BinaryInfo binaryTable[] = {
     // The sign of the divisor for integers is ONNX Mod with fmod = 0; floats:
     // fmod.
     {BinaryKind::Mod, "Mod", 10,
-     [](double a, double b) { return std::fmod(a, b); }, nullptr,
-     buildBinary<arith::RemFOp, arith::RemSIOp>},
+     [](double a, double b) { return std::fmod(a, b); }, floorMod, buildMod},
 };
 
 static const CompareInfo compareTable[] = {
