@@ -60,7 +60,7 @@ private:
   void transfer(ReshardOp edge, StageProgram &from, StageProgram &to);
   Value receive(ReshardOp edge, StageProgram &from, StageProgram &to);
   ShardingAttr chooseLayout(ReshardOp edge, MeshAttr from, MeshAttr to);
-  Value reshardTo(Location loc, Value value, ShardingAttr target);
+  Value reshardTo(ReshardOp edge, Value value, ShardingAttr target);
   LogicalResult splitParam(ParamOp param);
   int64_t getStageOf(Value value) {
     return meshes.getStage(getSharding(value).getMesh());
@@ -199,13 +199,15 @@ Value Cutter::getHere(StageProgram &stage, Value value) {
   return here;
 }
 
-Value Cutter::reshardTo(Location loc, Value value, ShardingAttr target) {
+/// The value as `target`, by a reshard like `edge` where it is not.
+Value Cutter::reshardTo(ReshardOp edge, Value value, ShardingAttr target) {
   auto type = cast<RankedTensorType>(value.getType());
   if (haveSameLayout(getSharding(value), target, type,
                      meshes.get(target.getMesh())))
     return value;
-  Value result = builder.create<ReshardOp>(loc, type, value, target);
+  auto result = builder.create<ReshardOp>(edge.getLoc(), type, value, target);
   setSharding(result, target);
+  copyOrigin(edge, result);
   return result;
 }
 
@@ -214,8 +216,7 @@ void Cutter::transfer(ReshardOp edge, StageProgram &from, StageProgram &to) {
   Value value = isRepeated(edge.getX()) ? getHere(to, edge.getX())
                                         : receive(edge, from, to);
   builder.setInsertionPointToEnd(&to.function.front());
-  to.values.map(edge.getResult(),
-                reshardTo(edge.getLoc(), value, edge.getSharding()));
+  to.values.map(edge.getResult(), reshardTo(edge, value, edge.getSharding()));
 }
 
 /// Sender and receiver of each message between two meshes. Equal shapes: the
@@ -270,8 +271,7 @@ Value Cutter::receive(ReshardOp edge, StageProgram &from, StageProgram &to) {
   SmallVector<int64_t> pairs = getPairs(fromMesh, toMesh);
   ShardingAttr layout = chooseLayout(edge, fromMesh, toMesh);
   builder.setInsertionPointToEnd(&from.function.front());
-  Value sent =
-      reshardTo(edge.getLoc(), from.values.lookup(edge.getX()), layout);
+  Value sent = reshardTo(edge, from.values.lookup(edge.getX()), layout);
   auto send = builder.create<SendOp>(edge.getLoc(), sent, pairs, nextTag);
   builder.setInsertionPointToEnd(&to.function.front());
   auto recv =
@@ -280,6 +280,8 @@ Value Cutter::receive(ReshardOp edge, StageProgram &from, StageProgram &to) {
     send->setAttr("cleave.micro_batch", builder.getUnitAttr());
     recv->setAttr("cleave.micro_batch", builder.getUnitAttr());
   }
+  copyOrigin(edge, send);
+  copyOrigin(edge, recv);
   received = recv;
   setSharding(received, withMesh(layout, to.mesh));
   return received;

@@ -47,7 +47,7 @@ private:
   LogicalResult fixOperand(OpOperand &operand, ShardingAttr needed);
   LogicalResult fixResult(OpResult result, ShardingAttr made);
   FailureOr<ReshardOp> createReshard(Value value, ShardingAttr target,
-                                     Operation *origin);
+                                     Operation *user);
 
   func::FuncOp main;
   MeshTable meshes;
@@ -178,21 +178,25 @@ LogicalResult Inserter::fixResult(OpResult result, ShardingAttr made) {
   return success();
 }
 
-/// A reshard at the insertion point, in the stage of its target. It belongs to
-/// the node that made the value, or to `origin` for arguments.
+/// A reshard at the insertion point, in the stage of its target, for `user`. It
+/// is named after the node that made the value, or the user of an argument, and
+/// belongs to the backward pass if either does.
 FailureOr<ReshardOp> Inserter::createReshard(Value value, ShardingAttr target,
-                                             Operation *origin) {
+                                             Operation *user) {
   if (target.isPartial())
-    return origin->emitError()
+    return user->emitError()
            << "needs an operand as " << target << ", found "
            << getSharding(value)
            << ": a partial value cannot be laid out anew before it is reduced";
-  Location loc = value.getDefiningOp() ? value.getLoc() : origin->getLoc();
+  Location loc = value.getDefiningOp() ? value.getLoc() : user->getLoc();
   auto reshard = builder.create<ReshardOp>(loc, value.getType(), value, target);
   setSharding(reshard.getResult(), target);
   int64_t stage = meshes.getStage(target.getMesh());
   if (meshes.getNumStages() > 1 && stage >= 0)
     reshard->setAttr(StageAttrName, builder.getI64IntegerAttr(stage));
+  if (Operation *maker = value.getDefiningOp())
+    copyOrigin(maker, reshard);
+  copyOrigin(user, reshard);
   reshards[value].push_back(reshard);
   return reshard;
 }

@@ -222,9 +222,17 @@ LogicalResult Localizer::maskOperands(Operation *op, const ShardingRule &rule,
 }
 
 void Localizer::visitReshard(ReshardOp op) {
+  Block &block = *builder->get().getInsertionBlock();
+  Operation *last = block.empty() ? nullptr : &block.back();
   locals[op.getResult()] =
       builder->reshard(op.getLoc(), locals[op.getX()], op.getType(),
                        getSharding(op.getX()), op.getSharding());
+  for (Operation &made : llvm::reverse(block)) {
+    if (&made == last)
+      break;
+    if (!isa<AxisIndexOp>(made))
+      copyOrigin(op, &made);
+  }
 }
 
 /// Each rank has the whole constant and takes its part.

@@ -136,6 +136,11 @@ int64_t cleave::getStage(Operation *op) {
   return stage ? stage.getInt() : 0;
 }
 
+void cleave::copyOrigin(Operation *from, Operation *to) {
+  if (Attribute origin = from->getAttr("cleave.origin"))
+    to->setAttr("cleave.origin", origin);
+}
+
 func::FuncOp cleave::getMain(ModuleOp module) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (!main || main.isExternal() || !main.getBody().hasOneBlock()) {

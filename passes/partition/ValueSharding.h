@@ -60,6 +60,9 @@ private:
 /// The stage attribute of an op; 0 when it has none.
 int64_t getStage(mlir::Operation *op);
 
+/// Marks `to` as part of the backward pass (`cleave.origin`) if `from` is.
+void copyOrigin(mlir::Operation *from, mlir::Operation *to);
+
 /// The function of the logical program; null, with an error, when it is
 /// missing.
 mlir::func::FuncOp getMain(mlir::ModuleOp module);

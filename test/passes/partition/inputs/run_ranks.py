@@ -4,11 +4,13 @@ Each program of FILE (they are split at `// -----`) is partitioned by cleave-opt
 the whole program and the rank programs are evaluated with numpy, op by op: all ranks
 of all stages run at once in this process. Inputs and params are small whole numbers
 that depend on their names only, cut and padded with zeros as their shardings say.
-Every rank must give the results of the whole program.
+Every rank must give the results of the whole program, and store its shard of the
+same states.
 
 Prints "N ranks agree: OUTPUT, ..." for each program, or what differs.
 """
 
+import functools
 import itertools
 import math
 import re
@@ -162,7 +164,7 @@ def make(name, shape, dtype):
     return random.integers(0 if np.issubdtype(dtype, np.integer) else -2, 4, shape).astype(dtype)
 
 
-def cut(whole, sharding, mesh, rank):
+def cut(rank, whole, sharding, mesh):
     for dim, (axes, block) in enumerate(sharding.dims):
         parts = mesh.parts(axes)
         chunk = -(-(whole.shape[dim] // block) // parts) * block
@@ -237,7 +239,7 @@ def constant(op):
         return np.frombuffer(bytes.fromhex(text[3:-1]), stored).reshape(shape).astype(dtype)
     words = re.findall(r"[^\s,\[\]]+", text)
     values = np.array([word == "true" if word in ("true", "false") else float(word) for word in words])
-    return (np.broadcast_to(values, shape) if len(values) == 1 else values.reshape(shape)).astype(dtype)
+    return (np.full(shape, values[0]) if len(values) == 1 else values.reshape(shape)).astype(dtype)
 
 
 def conv(op, x, weight):
@@ -276,6 +278,11 @@ def cross_entropy(op, logits, labels):
     shifted = logits - logits.max(axis=-1, keepdims=True)
     picked = np.take_along_axis(shifted, labels[..., None], -1)[..., 0]
     return np.log(np.exp(shifted).sum(-1)) - picked
+
+
+def cross_entropy_grad(op, logits, labels, dloss):
+    onehot = np.arange(logits.shape[-1]) == labels[..., None]
+    return (softmax(logits, -1) - onehot) * dloss[..., None]
 
 
 def gather(op, x, indices):
@@ -322,6 +329,7 @@ PURE = {
     "norm": norm,
     "attention": attention,
     "cross_entropy": cross_entropy,
+    "cross_entropy_grad": cross_entropy_grad,
     "reshard": lambda op, x: x,
     "take_shard": lambda op, x, i: take(x, op.int("dim"), op.types[0][0][op.int("dim")], int(i)),
     "mask": mask,
@@ -349,14 +357,17 @@ def collective(op, mesh, rank, values):
 def run_whole(program):
     main = program.functions[0]
     values = {a: make(n, *t) for a, n, t in zip(main.arguments, main.inputs, main.types)}
+    stored = {}
     for op in main.ops:
         operands = [values[o] for o in op.operands]
         if op.name == "func.return":
-            return dict(zip(main.outputs, operands))
+            return dict(zip(main.outputs, operands)) | stored
         name = op.name.split(".")[1]
         if name == "load":
             values[op.result] = make(op.symbol("symbol"), *op.types[0])
-        elif name != "store":
+        elif name == "store":
+            stored["@" + op.symbol("symbol")] = operands[0]
+        else:
             values[op.result] = PURE[name](op, *operands)
 
 
@@ -367,19 +378,19 @@ def run_stage(program, function, messages, whole_types, results):
     values = {}
     for argument, name, sharding in zip(function.arguments, function.inputs, function.shardings):
         whole = make(name, *whole_types[name])
-        values[argument] = {r: cut(whole, sharding, mesh, r) for r in ranks}
+        values[argument] = {r: cut(r, whole, sharding, mesh) for r in ranks}
     for op in function.ops:
         name = op.name.split(".")[1]
         operands = [values[o] for o in op.operands]
         if name == "return":
             for output, value in zip(function.outputs, operands):
-                results[output] = value
+                results[output] = value, lambda place, whole: whole
         elif name == "load":
             line = program.params[op.symbol("symbol")]
             true_name = re.search(r'cleave\.name = "([^"]*)"', line)
             type = parse_type(re.search(r"\btype = tensor<([^>]*)>", line)[1])
             whole = make(true_name[1] if true_name else op.symbol("symbol"), *type)
-            values[op.result] = {r: cut(whole, find_shardings(line)[0], mesh, r) for r in ranks}
+            values[op.result] = {r: cut(r, whole, find_shardings(line)[0], mesh) for r in ranks}
         elif name == "axis_index":
             values[op.result] = {r: np.array(mesh.index(r, op.strings("axes"))) for r in ranks}
         elif name in ("send", "recv"):
@@ -394,7 +405,10 @@ def run_stage(program, function, messages, whole_types, results):
             values[op.result] = {(key[1], key[2]): messages[key] for key in keys}
         elif name in ("all_reduce", "all_gather", "reduce_scatter", "all_to_all"):
             values[op.result] = {r: collective(op, mesh, r, operands[0]) for r in ranks}
-        elif name != "store":
+        elif name == "store":
+            sharding = find_shardings(program.params[op.symbol("symbol")])[0]
+            results["@" + op.symbol("symbol")] = operands[0], functools.partial(cut, mesh=mesh, sharding=sharding)
+        else:
             values[op.result] = {r: PURE[name](op, *[o[r] for o in operands]) for r in ranks}
         if op.result:
             for rank, value in values[op.result].items():
@@ -436,11 +450,15 @@ def check(text):
     found = run_ranks(local, dict(zip(main.inputs, main.types)))
     if sorted(found) != sorted(expected):
         raise SystemExit(f"found outputs {sorted(found)}, expected {sorted(expected)}")
-    for name, value in expected.items():
-        for rank, result in found[name].items():
-            same = result.shape == value.shape and np.allclose(result, value, rtol=1e-12, atol=1e-12, equal_nan=True)
+    for name, whole_value in expected.items():
+        results, cut_like = found[name]
+        for place, result in results.items():
+            value = cut_like(place, whole_value)
+            valid = cut_like(place, np.ones(whole_value.shape, bool))  # padding is no result
+            same = result.shape == value.shape and np.allclose(
+                np.where(valid, result, 0), np.where(valid, value, 0), rtol=1e-12, atol=1e-12, equal_nan=True)
             if not same:
-                raise SystemExit(f"rank {rank}, output {name}: found\n{result}\nexpected\n{value}\nin{text}")
+                raise SystemExit(f"rank {place[0]}, {name}: found\n{result}\nexpected\n{value}\nin{text}")
     ranks = sum(len(mesh.ranks) for mesh in local.meshes.values())
     print(f"{ranks} ranks agree: {', '.join(sorted(expected))}")
 
