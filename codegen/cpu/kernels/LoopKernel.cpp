@@ -5,10 +5,10 @@
 // yields, split their result into pieces: boxes that are domains of their own
 // and are written into a part of the result.
 //
-// An item is a block of the innermost group of dims. Where an operand is
-// contiguous along another dim than the result (a transposing copy), an item is
-// a strip of 16 indices of that dim, done in tiles of 16 x 16, so that each
-// cache line that is read serves 16 vectors.
+// An item is a block of the group of dims that is innermost in the first
+// result. Where an operand is contiguous along another dim than the result (a
+// transposing copy), an item is a strip of 16 indices of that dim, done in
+// tiles of 16 x 16, so that each cache line that is read serves 16 vectors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -134,6 +134,10 @@ Walk LoopWriter::plan(const Piece &piece) {
   Walk walk;
   if (groups.empty())
     return walk;
+  // The lanes run along the result's innermost dim in memory.
+  for (size_t i = 0; i + 1 < groups.size(); ++i)
+    if (piece.targets[0].strides[groups[i].carrier] == 1)
+      std::rotate(groups.begin() + i, groups.begin() + i + 1, groups.end());
   walk.inner = groups.pop_back_val();
   constexpr int64_t Block = 2048;
   walk.block = walk.inner.size <= Block ? walk.inner.size : Block;

@@ -40,8 +40,10 @@ public:
 
 private:
   void findDims();
+  SmallVector<Group> getOuter();
   void makeTables();
   void writeItem(Value item);
+  View makeScratch(ArrayRef<int64_t> sizes);
   /// Resizes `dim`; sizes are those of the source but for `dim` itself.
   void writePass(const View &source, const View &target,
                  ArrayRef<int64_t> sizes, int64_t dim);
@@ -49,6 +51,9 @@ private:
                    int64_t dim);
   void writeAlong(Frame &frame, const View &source, const View &target,
                   int64_t size, int64_t dim);
+  /// The output indices of all resized dims are set already.
+  void writePoint(Frame &frame, const View &source, const View &target,
+                  int64_t dim);
   void nest(Frame &frame, ArrayRef<int64_t> sizes, int64_t from, int64_t to,
             function_ref<void(Frame &)> body);
   Value loadTable(const View &table, Index index, Value mask);
@@ -60,8 +65,10 @@ private:
   Evaluator evaluator;
   Type element, computed;
   int64_t rank = 0, first = 0;
+  int64_t channel = -1; ///< outer dim that gives the lanes; -1: the last dim
   SmallVector<int64_t> resized;
   SmallVector<Index> origin;
+  Value channelMask; ///< channels of the item that exist; null: all lanes
   llvm::DenseMap<int64_t, SmallVector<TapViews>> tables;
   int64_t scratchBytes = 0;
 };
@@ -138,6 +145,23 @@ void ResizeWriter::findDims() {
   if (resized.empty())
     resized.push_back(rank - 1);
   first = resized.front();
+  ArrayRef<int64_t> strides = kernel.views[op.getX()].strides;
+  for (int64_t dim = 0; dim < first; ++dim)
+    if (strides[dim] == 1 && strides.back() > 1 &&
+        op.getType().getDimSize(dim) > 1)
+      channel = dim;
+}
+
+/// Dims that number the items, with blocks of lanes in place of the channels.
+SmallVector<Group> ResizeWriter::getOuter() {
+  SmallVector<Group> outer;
+  for (int64_t dim = 0; dim < first; ++dim) {
+    int64_t size = op.getType().getDimSize(dim);
+    if (dim == channel)
+      size = llvm::divideCeil(size, Lanes);
+    outer.push_back({size, dim});
+  }
+  return outer;
 }
 
 void ResizeWriter::makeTables() {
@@ -211,27 +235,30 @@ void ResizeWriter::writeAcross(Frame &frame, const View &source,
              });
 }
 
+void ResizeWriter::writePoint(Frame &frame, const View &source,
+                              const View &target, int64_t dim) {
+  Index output = frame.point[dim];
+  Frame read = frame;
+  Value sum;
+  for (const TapViews &tap : tables[dim]) {
+    Value index = code.extract(loadTable(tap.indices, output, Value()), 0);
+    Value weight = loadTable(tap.weights, output, Value());
+    read.point[dim] = {index, 0, Value()};
+    sum = weigh(sum, evaluator.load(source, read), weight);
+  }
+  evaluator.store(sum, target, frame);
+}
+
 /// Lanes along the last dim, of `size`; the output index of `dim` is set
 /// already.
 void ResizeWriter::writeAlong(Frame &frame, const View &source,
                               const View &target, int64_t size, int64_t dim) {
-  Index output = frame.point[dim];
-  SmallVector<std::pair<Value, Value>> taps;
-  for (const TapViews &tap : tables[dim])
-    taps.push_back({code.extract(loadTable(tap.indices, output, Value()), 0),
-                    loadTable(tap.weights, output, Value())});
   forVectors(code, code.index(0), code.index(size), size % Lanes != 0,
              [&](Value base, Value mask) {
-               Frame read = frame;
-               read.mask = mask;
-               read.point[rank - 1] = {base, 1, Value()};
-               Value sum;
-               for (auto [index, weight] : taps) {
-                 read.point[dim] = {index, 0, Value()};
-                 sum = weigh(sum, evaluator.load(source, read), weight);
-               }
-               read.point[dim] = output;
-               evaluator.store(sum, target, read);
+               Frame vector = frame;
+               vector.mask = mask;
+               vector.point[rank - 1] = {base, 1, Value()};
+               writePoint(vector, source, target, dim);
              });
 }
 
@@ -239,6 +266,10 @@ void ResizeWriter::writePass(const View &source, const View &target,
                              ArrayRef<int64_t> sizes, int64_t dim) {
   Frame frame;
   frame.point = origin;
+  frame.mask = channelMask;
+  if (channel >= 0)
+    return nest(frame, sizes, first, rank,
+                [&](Frame &point) { writePoint(point, source, target, dim); });
   if (dim == rank - 1)
     return nest(frame, sizes, first, dim,
                 [&](Frame &row) { writeAcross(row, source, target, dim); });
@@ -246,28 +277,42 @@ void ResizeWriter::writePass(const View &source, const View &target,
        [&](Frame &row) { writeAlong(row, source, target, sizes.back(), dim); });
 }
 
+/// A scratch array of the item, dense; the lanes of channels are innermost.
+View ResizeWriter::makeScratch(ArrayRef<int64_t> sizes) {
+  View view{code.address(kernel.scratch, code.b.getI8Type(),
+                         code.index(scratchBytes)),
+            computed, SmallVector<int64_t>(rank, 0)};
+  int64_t count = 1;
+  if (channel >= 0) {
+    // Channels have their own numbers, but those of the item begin at 0.
+    Value start = code.sub(code.index(0), origin[channel].base);
+    view.base = code.address(view.base, getMemoryType(computed), start);
+    view.strides[channel] = 1;
+    count = Lanes;
+  }
+  for (int64_t dim = rank - 1; dim >= first; count *= sizes[dim--])
+    view.strides[dim] = count;
+  scratchBytes += llvm::alignTo(count * getMemoryBytes(computed), int64_t(64));
+  return view;
+}
+
 void ResizeWriter::writeItem(Value item) {
   origin = getOrigin(code, rank);
-  SmallVector<Group> outer;
-  for (int64_t dim = 0; dim < first; ++dim)
-    outer.push_back({op.getType().getDimSize(dim), dim});
-  setPoint(code, origin, outer, item);
-  View source = kernel.views[op.getX()];
+  setPoint(code, origin, getOuter(), item);
   SmallVector<int64_t> sizes = llvm::to_vector(op.getX().getType().getShape());
+  if (channel >= 0) {
+    Value base = code.mul(origin[channel].base, Lanes);
+    origin[channel] = {base, 1, Value()};
+    if (sizes[channel] % Lanes)
+      channelMask = code.laneMask(code.sub(code.index(sizes[channel]), base));
+  }
+  View source = kernel.views[op.getX()];
   scratchBytes = 0;
   for (int64_t dim : llvm::reverse(resized)) {
     sizes[dim] = op.getType().getDimSize(dim);
     View target = kernel.results[0];
-    if (dim != first) {
-      target = {code.address(kernel.scratch, code.b.getI8Type(),
-                             code.index(scratchBytes)),
-                computed, SmallVector<int64_t>(rank, 0)};
-      int64_t count = 1;
-      for (int64_t d = rank - 1; d >= first; count *= sizes[d--])
-        target.strides[d] = count;
-      scratchBytes +=
-          llvm::alignTo(count * getMemoryBytes(computed), int64_t(64));
-    }
+    if (dim != first)
+      target = makeScratch(sizes);
     writePass(source, target, sizes, dim);
     source = target;
   }
@@ -287,9 +332,7 @@ FailureOr<KernelPlan> ResizeWriter::write() {
            << "has no code for coordinates '" << op.getCoordinates() << "'";
   findDims();
   makeTables();
-  int64_t items = 1;
-  for (int64_t dim = 0; dim < first; ++dim)
-    items *= op.getType().getDimSize(dim);
+  int64_t items = getCount(getOuter());
   code.loop(kernel.begin, kernel.end, 1, [&](Value item) { writeItem(item); });
   int64_t elements = op.getType().getNumElements();
   if (elements == 0)

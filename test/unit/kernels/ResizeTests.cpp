@@ -94,5 +94,6 @@ TEST(Resize, Kinds) {
 
 // Tests channels that are innermost in memory.
 TEST(Resize, ChannelsLast) {
-  check("linear", "half_pixel", 7, 9, 14, 18, {0, 2, 3, 1});
+  for (const char *kind : {"nearest", "linear", "cubic"})
+    check(kind, "half_pixel", 7, 9, 14, 18, {0, 2, 3, 1});
 }
