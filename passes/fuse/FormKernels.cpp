@@ -26,8 +26,7 @@ namespace cleave {
 #include "passes/fuse/Passes.h.inc"
 } // namespace cleave
 
-//===-- Outlining
-//-----------------------------------------------------------===//
+//===-- Outlining --------------------------------------------------------===//
 
 /// Arrays up to this size are better in the code than in memory.
 static constexpr int64_t SmallArray = 64;
@@ -111,8 +110,7 @@ void Outliner::run() {
     op->erase();
 }
 
-//===-- Order
-//---------------------------------------------------------------===//
+//===-- Order ------------------------------------------------------------===//
 
 /// What needs no operand stands first, so that any kernel may read it.
 static void hoistSources(Block &block) {
@@ -163,8 +161,7 @@ static LogicalResult verifyOps(Block &block) {
   return success();
 }
 
-//===-- Pass
-//----------------------------------------------------------------===//
+//===-- Pass -------------------------------------------------------------===//
 
 /// Forms the kernels of a block and of the blocks inside of its ops.
 static LogicalResult formKernels(Block &block) {

@@ -11,8 +11,7 @@
 using namespace cleave;
 using namespace mlir;
 
-//===-- Classes of ops
-//------------------------------------------------------===//
+//===-- Classes of ops ---------------------------------------------------===//
 
 bool cleave::isView(Operation *op) {
   return isa<ReshapeOp, TransposeOp, SliceOp, BroadcastOp>(op);
@@ -48,8 +47,7 @@ static ArrayRef<int64_t> getShape(Operation *op) {
   return cast<RankedTensorType>(op->getResult(0).getType()).getShape();
 }
 
-//===-- Groups and anchors
-//--------------------------------------------------===//
+//===-- Groups and anchors -----------------------------------------------===//
 
 Grouping::Grouping(Block &block) : block(block) {
   for (Operation &op : block)
@@ -112,8 +110,7 @@ void Grouping::absorb(Group &group, Group &other) {
                  [&](const auto &entry) { return entry.get() == &other; });
 }
 
-//===-- Growing
-//-------------------------------------------------------------===//
+//===-- Growing ----------------------------------------------------------===//
 
 /// Follows single uses from the group's last result. `accepts(op, value)`:
 /// whether op, which uses value, may join; at most `limit` do.
@@ -166,8 +163,7 @@ void Grouping::addProducers(Group &group, Value value, bool onlyOwn) {
     addProducers(group, operand, onlyOwn);
 }
 
-//===-- Rules
-//---------------------------------------------------------------===//
+//===-- Rules ------------------------------------------------------------===//
 
 static bool isPostOp(Operation *op, Value value) {
   if (auto unary = dyn_cast<UnaryOp>(op))

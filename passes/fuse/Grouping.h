@@ -2,23 +2,19 @@
 //
 // Decides, in program order and without touching the IR. The rules:
 //   * matmul, conv: a dot or conv takes the chain of ops behind it while each
-//   result
-//     has one use: unary gelu_erf, gelu_tanh, relu, sigmoid, tanh, silu; binary
-//     add and mul with any other operand; for dots reshapes and transposes in
-//     between.
+//     result has one use: unary gelu_erf, gelu_tanh, relu, sigmoid, tanh, silu;
+//     binary add and mul with any other operand; for dots reshapes and
+//     transposes in between.
 //   * attention: alone.
 //   * row: norm, softmax, cross_entropy and its gradient take the elementwise
-//   ops
-//     that make their first operand, also when others use these too (they
+//     ops that make their first operand, also when others use these too (they
 //     become results of the kernel), and the chain of single uses behind them.
 //   * reduce: a reduce takes the elementwise ops that only it uses, and the
-//   chain
-//     of single uses behind it.
+//     chain of single uses behind it.
 //   * loop: an elementwise op joins the loops that make its operands if the
-//   shapes
-//     are equal. iota, gather, take_shard may start such a group. A concat or
-//     pad takes the loops that only it uses, and nothing follows it. A resize
-//     is alone.
+//     shapes are equal. iota, gather, take_shard may start such a group. A
+//     concat or pad takes the loops that only it uses, and nothing follows it.
+//     A resize is alone.
 //
 // A group stands where its last op stood, its anchor. Every value must be made
 // by a group with a smaller anchor than those that use it, seen through views;

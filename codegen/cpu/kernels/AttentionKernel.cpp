@@ -3,8 +3,7 @@
 // softmax(scale q k^T + mask) v for tiles of 6 queries (FlashAttention, arXiv
 // 2205.14135, for a CPU's caches):
 //   1. scores of the tile against a block of keys, 6 x 64 at a time in
-//   registers,
-//      with the largest one of each query on the way;
+//      registers, with the largest one of each query on the way;
 //   2. exponentials and their sums, in place;
 //   3. their product with the block's values, 6 x 64 at a time in registers.
 // Keys are packed transposed and scaled, so that the scores of 16 keys are one
@@ -18,85 +17,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/kernels/Template.h"
+#include "codegen/cpu/kernels/AttentionWriter.h"
 
 using namespace cleave;
 using namespace mlir;
 
-namespace {
-constexpr int64_t TileRows = 6, TileVectors = 4;
-constexpr int64_t LongestBlock = 1024, ShortBlock = 512, TilesInChunk = 32;
-
-/// The queries of a tile and the keys of a block, at run time.
-struct Tile {
-  int64_t rows; ///< static
-  Value batch, head;
-  Value row;      ///< first query
-  Value firstKey; ///< of the block
-  Value keys;     ///< keys of the block that some query of the tile sees
-  Value stateRow; ///< first row of the tile in the kept state
-};
-
-class AttentionWriter {
-public:
-  AttentionWriter(Template &kernel, AttentionOp op)
-      : kernel(kernel), op(op), code(kernel.code) {}
-  FailureOr<KernelPlan> write();
-
-private:
-  using Values = Code::Values;
-
-  LogicalResult verify();
-  void findSizes();
-  View makeScratch(int64_t rows, int64_t columns);
-
-  void writeItem(Value item);
-  void forTiles(Value chunk, Tile tile, function_ref<void(Tile)> body);
-  void setKeys(Tile &tile);
-
-  void pack(Value batch, Value group, Value firstKey);
-  void packKeys(const View &keys, Value firstKey, Value key, bool isTail);
-  void packValues(const View &values, Value firstKey, Value count);
-
-  void writeTile(const Tile &tile);
-  Values writeScores(const Tile &tile);
-  Values writeScores(const Tile &tile, Value key, int64_t vectors,
-                     ValueRange largest);
-  Value finishScore(const Tile &tile, int64_t row, Value key, Value score);
-  Values writePowers(const Tile &tile, ValueRange largest);
-  void writeProducts(const Tile &tile, ValueRange sums, ValueRange decays);
-
-  void startState(const Tile &tile);
-  void finishState(const Tile &tile);
-  void storeResult(const Tile &tile, int64_t row, int64_t vector, Value value,
-                   Value sum);
-
-  Value at(const View &view, ArrayRef<Value> indices);
-  Value loadVector(const View &view, Value row, Value column);
-  void storeVector(Value value, const View &view, Value row, Value column);
-  Value splatOf(const View &view, ArrayRef<Value> indices);
-  Value zero() { return code.constant(code.vectorOf(f32), 0.0); }
-  Value sub(Value x, Value y);
-  Value mul(Value x, Value y);
-  Value reduce(Value vector, bool isSum);
-  Value inverse(Value x);
-
-  Template &kernel;
-  AttentionOp op;
-  Code &code;
-  Type f32;
-  View q, k, v, mask, result;
-  int64_t batches, heads, groups, queries, keys, depth, width;
-  int64_t blockKeys, blocks, chunkTiles, tiles, chunks;
-  bool hasMask, isStatic; ///< static: each tile sees all keys, in one block
-  View packedKeys, packedValues, padding, scores; ///< scratch
-  View state, stateLargest, stateSum;             ///< of a chunk's rows
-  int64_t scratchBytes = 0;
-};
-} // namespace
-
-//===-- Sizes and memory
-//------------------------------------------------------===//
+//===-- Sizes and memory -------------------------------------------------===//
 
 LogicalResult AttentionWriter::verify() {
   if (!op.getType().getElementType().isF32())
@@ -136,129 +62,7 @@ void AttentionWriter::findSizes() {
   chunks = llvm::divideCeil(tiles, chunkTiles);
 }
 
-View AttentionWriter::makeScratch(int64_t rows, int64_t columns) {
-  columns = llvm::alignTo(columns, Lanes);
-  View view{code.address(kernel.scratch, code.b.getI8Type(),
-                         code.index(scratchBytes)),
-            f32,
-            {columns, 1}};
-  scratchBytes += rows * columns * sizeof(float);
-  return view;
-}
-
-Value AttentionWriter::at(const View &view, ArrayRef<Value> indices) {
-  Value offset = code.index(0);
-  for (auto [index, stride] : llvm::zip(indices, view.strides))
-    if (stride != 0)
-      offset = code.add(offset, code.mul(index, stride));
-  return code.address(view.base, view.element, offset);
-}
-
-Value AttentionWriter::loadVector(const View &view, Value row, Value column) {
-  return code.load(at(view, {row, column}), f32, 1, Value());
-}
-void AttentionWriter::storeVector(Value value, const View &view, Value row,
-                                  Value column) {
-  code.store(value, at(view, {row, column}), f32, 1, Value());
-}
-Value AttentionWriter::splatOf(const View &view, ArrayRef<Value> indices) {
-  return code.splat(code.loadScalar(at(view, indices), f32));
-}
-
-Value AttentionWriter::sub(Value x, Value y) {
-  return code.b.create<arith::SubFOp>(code.loc, x, y);
-}
-Value AttentionWriter::mul(Value x, Value y) {
-  return code.b.create<arith::MulFOp>(code.loc, x, y);
-}
-Value AttentionWriter::reduce(Value vector, bool isSum) {
-  return code.splat(code.combineLanes(vector, [&](Value x, Value y) -> Value {
-    if (isSum)
-      return code.b.create<arith::AddFOp>(code.loc, x, y);
-    return code.larger(x, y);
-  }));
-}
-Value AttentionWriter::inverse(Value x) {
-  return code.b.create<arith::DivFOp>(code.loc, code.constant(x.getType(), 1.0),
-                                      x);
-}
-
-//===-- Packing
-//---------------------------------------------------------------===//
-
-/// The view with the first two indices fixed.
-static View fixed(Code &code, const View &view, Value first, Value second) {
-  View part = view;
-  Value offset = code.add(code.mul(first, view.strides[0]),
-                          code.mul(second, view.strides[1]));
-  part.base = code.address(view.base, view.element, offset);
-  part.strides.erase(part.strides.begin(), part.strides.begin() + 2);
-  return part;
-}
-
-/// Keys key ... key + 15 of the block; those beyond the last one become 0.
-void AttentionWriter::packKeys(const View &source, Value firstKey, Value key,
-                               bool isTail) {
-  Value scale =
-      code.constant(code.vectorOf(f32), op.getScale().convertToDouble());
-  for (int64_t column = 0; column < depth; column += Lanes) {
-    Value columns = depth - column < Lanes
-                        ? code.laneMask(code.index(depth - column))
-                        : Value();
-    Values rows;
-    for (int64_t i = 0; i < Lanes; ++i) {
-      Value row = code.add(code.add(firstKey, key), i);
-      Value valid =
-          isTail ? code.splat(code.less(row, code.index(keys))) : Value();
-      rows.push_back(
-          mul(code.load(at(source, {row, code.index(column)}), f32,
-                        source.strides[1], code.both(columns, valid)),
-              scale));
-    }
-    code.transpose(rows);
-    for (int64_t i = 0; i < std::min(Lanes, depth - column); ++i)
-      storeVector(rows[i], packedKeys, code.index(column + i), key);
-  }
-}
-
-void AttentionWriter::packValues(const View &source, Value firstKey,
-                                 Value count) {
-  code.loop(code.index(0), count, 1, [&](Value key) {
-    Value row = code.add(firstKey, key);
-    for (int64_t column = 0; column < width; column += Lanes) {
-      Value columns = width - column < Lanes
-                          ? code.laneMask(code.index(width - column))
-                          : Value();
-      Value values = code.load(at(source, {row, code.index(column)}), f32,
-                               source.strides[1], columns);
-      storeVector(values, packedValues, key, code.index(column));
-    }
-  });
-}
-
-void AttentionWriter::pack(Value batch, Value group, Value firstKey) {
-  View keyRows = fixed(code, k, batch, group);
-  Value count =
-      code.min(code.sub(code.index(keys), firstKey), code.index(blockKeys));
-  Value whole = code.sub(count, code.rem(count, Lanes));
-  code.loop(code.index(0), whole, Lanes, [&](Value key) {
-    packKeys(keyRows, firstKey, key, /*isTail=*/false);
-  });
-  code.loop(whole, code.index(blockKeys), Lanes, [&](Value key) {
-    packKeys(keyRows, firstKey, key, /*isTail=*/true);
-  });
-  code.loop(code.index(0), code.index(blockKeys), Lanes, [&](Value key) {
-    Value minus = code.constant(code.vectorOf(f32),
-                                -std::numeric_limits<double>::infinity());
-    Value bias =
-        code.select(code.laneMask(code.sub(count, key)), zero(), minus);
-    storeVector(bias, padding, code.index(0), key);
-  });
-  packValues(fixed(code, v, batch, group), firstKey, count);
-}
-
-//===-- Scores
-//----------------------------------------------------------------===//
+//===-- Scores -----------------------------------------------------------===//
 
 /// Adds the mask and hides what comes after the query.
 Value AttentionWriter::finishScore(const Tile &tile, int64_t row, Value key,
@@ -355,8 +159,7 @@ Code::Values AttentionWriter::writePowers(const Tile &tile,
       });
 }
 
-//===-- Products
-//--------------------------------------------------------------===//
+//===-- Products ---------------------------------------------------------===//
 
 /// A finished vector of a query's result: divided by its sum.
 void AttentionWriter::storeResult(const Tile &tile, int64_t row, int64_t column,
@@ -412,8 +215,7 @@ void AttentionWriter::writeProducts(const Tile &tile, ValueRange sums,
   }
 }
 
-//===-- State between blocks
-//----------------------------------------------------===//
+//===-- State between blocks ---------------------------------------------===//
 
 void AttentionWriter::startState(const Tile &tile) {
   Value least = code.constant(code.vectorOf(f32),
@@ -467,8 +269,7 @@ void AttentionWriter::writeTile(const Tile &tile) {
   writeProducts(tile, sums, decays);
 }
 
-//===-- Items
-//-------------------------------------------------------------------===//
+//===-- Items ------------------------------------------------------------===//
 
 /// Keys of the block that the last query of the tile sees.
 void AttentionWriter::setKeys(Tile &tile) {

@@ -74,8 +74,7 @@ private:
 };
 } // namespace
 
-//===-- Tables
-//--------------------------------------------------------------===//
+//===-- Tables -----------------------------------------------------------===//
 
 static double getCoordinate(StringRef mode, int64_t output, int64_t inSize,
                             int64_t outSize, double scale) {
@@ -185,8 +184,7 @@ void ResizeWriter::makeTables() {
   }
 }
 
-//===-- Passes
-//--------------------------------------------------------------===//
+//===-- Passes -----------------------------------------------------------===//
 
 Value ResizeWriter::loadTable(const View &table, Index index, Value mask) {
   Frame frame;

@@ -80,8 +80,7 @@ private:
 };
 } // namespace
 
-//===-- Domain
-//--------------------------------------------------------------===//
+//===-- Domain -----------------------------------------------------------===//
 
 static bool isRowOp(Operation *op) {
   return isa<NormOp, SoftmaxOp, CrossEntropyOp, CrossEntropyGradOp>(op);
@@ -140,8 +139,7 @@ void RowWriter::findGroups() {
     row.push_back({1, rowDims.back()});
 }
 
-//===-- Passes
-//--------------------------------------------------------------===//
+//===-- Passes -----------------------------------------------------------===//
 
 Frame RowWriter::makeFrame(ArrayRef<Index> rowPoint, Value mask) {
   Frame frame;
@@ -217,8 +215,7 @@ Value RowWriter::mulBy(Value x, double factor) {
                                       code.constant(x.getType(), factor));
 }
 
-//===-- Scratch rows
-//----------------------------------------------------------===//
+//===-- Scratch rows -----------------------------------------------------===//
 
 bool RowWriter::isDirect(Value x) {
   auto view = kernel.views.find(x);
@@ -249,8 +246,7 @@ std::optional<View> RowWriter::keep(Value x) {
   return makeScratchRow(getElementTypeOrSelf(x.getType()));
 }
 
-//===-- Statistics
-//------------------------------------------------------------===//
+//===-- Statistics -------------------------------------------------------===//
 
 void RowWriter::addStatistics(Operation *op) {
   llvm::TypeSwitch<Operation *>(op)
@@ -341,8 +337,7 @@ void RowWriter::addSoftmax(Operation *op, Value x, bool keepExponentials) {
   statistics[op] = {largest, sum, inverse};
 }
 
-//===-- Values of row ops
-//-----------------------------------------------------===//
+//===-- Values of row ops ------------------------------------------------===//
 
 Value RowWriter::finish(Value value, Frame &frame) {
   if (auto view = kept.find(value); view != kept.end())
@@ -441,8 +436,7 @@ Value RowWriter::finish(CrossEntropyGradOp op, Frame &frame) {
   return code.select(ignored, code.constant(p.getType(), 0.0), scaled);
 }
 
-//===-- Rows
-//------------------------------------------------------------------===//
+//===-- Rows -------------------------------------------------------------===//
 
 void RowWriter::writeResults() {
   SmallVector<std::pair<Value, View>> whole, single;
