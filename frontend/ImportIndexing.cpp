@@ -93,6 +93,30 @@ static LogicalResult importSlice(NodeContext &node) {
 
 //===-- Gather ------------------------------------------------------------===//
 
+/// Constant indices must be in range of the dim.
+static LogicalResult verifyIndices(NodeContext &node, DenseElementsAttr indices,
+                                   int64_t axis) {
+  int64_t size = getShape(node.getOperand(0))[axis];
+  for (const APInt &index : indices.getValues<APInt>())
+    if (index.getSExtValue() < -size || index.getSExtValue() >= size)
+      return node.emitError()
+             << "index " << index.getSExtValue()
+             << " of Gather is out of range "
+             << "for axis " << axis << " of " << node.describe(0);
+  return success();
+}
+
+/// One constant index is a slice, which costs nothing; the result has the dims
+/// of the index in place of the axis.
+static Value takeOne(NodeContext &node, Value x, int64_t axis, int64_t index,
+                     ArrayRef<int64_t> indexShape) {
+  index += index < 0 ? getShape(x)[axis] : 0;
+  Shape shape(getShape(x));
+  shape.erase(shape.begin() + axis);
+  shape.insert(shape.begin() + axis, indexShape.begin(), indexShape.end());
+  return node.reshape(node.sliceDim(x, axis, index, 1), shape);
+}
+
 static LogicalResult importGather(NodeContext &node) {
   Value x = node.getOperand(0), indices = node.getOperand(1);
   if (!x || !indices)
@@ -101,15 +125,13 @@ static LogicalResult importGather(NodeContext &node) {
       node.normalizeAxis(node.getInt("axis", 0), getShape(x).size());
   if (failed(axis))
     return failure();
-  if (DenseElementsAttr constant = getConstant(indices)) {
-    int64_t size = getShape(x)[*axis];
-    for (const APInt &index : constant.getValues<APInt>())
-      if (index.getSExtValue() < -size || index.getSExtValue() >= size)
-        return node.emitError()
-               << "index " << index.getSExtValue()
-               << " of Gather is out of range "
-               << "for axis " << *axis << " of " << node.describe(0);
-  }
+  DenseElementsAttr constant = getConstant(indices);
+  if (constant && failed(verifyIndices(node, constant, *axis)))
+    return failure();
+  if (constant && constant.getNumElements() == 1)
+    return node.setResults(
+        takeOne(node, x, *axis, (*constant.value_begin<APInt>()).getSExtValue(),
+                getShape(indices)));
   return node.setResults(node.gather(x, indices, *axis));
 }
 

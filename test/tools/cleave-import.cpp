@@ -1,6 +1,7 @@
 //===- cleave-import.cpp - print what the importer makes of a model -------===//
 //
 // usage: cleave-import MODEL [--bind NAME=SIZE]... [--shapes INPUT:8x128]...
+//                      [--locations]
 //
 // For tests of the frontend alone: prints the logical program, or one error
 // line per diagnostic and exits 3, as `cleave` does.
@@ -34,6 +35,7 @@ int main(int argc, char **argv) {
   cl::opt<std::string> path(cl::Positional, cl::Required, cl::desc("MODEL"));
   cl::list<std::string> binds("bind", cl::desc("NAME=SIZE"));
   cl::list<std::string> shapes("shapes", cl::desc("INPUT:8x128"));
+  cl::opt<bool> locations("locations", cl::desc("print locations"));
   cl::ParseCommandLineOptions(argc, argv, "import a model and print it\n");
 
   ImportOptions options;
@@ -57,7 +59,9 @@ int main(int argc, char **argv) {
   FailureOr<OwningOpRef<ModuleOp>> module = importModel(context, path, options);
   if (failed(module))
     return 3;
-  (*module)->print(llvm::outs(), OpPrintingFlags().useLocalScope());
+  (*module)->print(
+      llvm::outs(),
+      OpPrintingFlags().useLocalScope().enableDebugInfo(locations));
   llvm::outs() << "\n";
   return 0;
 }
