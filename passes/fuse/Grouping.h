@@ -4,7 +4,7 @@
 //   * matmul, conv: a dot or conv takes the chain of ops behind it while each
 //     result has one use: unary gelu_erf, gelu_tanh, relu, sigmoid, tanh, silu;
 //     binary add and mul with any other operand; for dots reshapes and
-//     transposes in between.
+//     transposes in between. A transposed convolution stays alone.
 //   * attention: alone.
 //   * row: norm, softmax, cross_entropy and its gradient take the elementwise
 //     ops that make their first operand, also when others use these too (they

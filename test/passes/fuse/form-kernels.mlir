@@ -72,6 +72,21 @@ func.func @conv(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x1x1xf32>, %s: tensor<4xf
 
 // -----
 
+// Tests that a transposed convolution stays alone.
+// CHECK-LABEL: func.func @transposed
+func.func @transposed(%x: tensor<1x3x8x8xf32>, %w: tensor<3x4x2x2xf32>) -> tensor<1x4x16x16xf32> {
+  // CHECK: cleave.kernel conv(%arg0, %arg1)
+  // CHECK: cleave.conv
+  // CHECK-NEXT: cleave.yield
+  // CHECK: cleave.kernel loop
+  // CHECK: cleave.unary relu
+  %c = cleave.conv %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, output_padding = array<i64: 0, 0>, transposed} : (tensor<1x3x8x8xf32>, tensor<3x4x2x2xf32>) -> tensor<1x4x16x16xf32>
+  %y = cleave.unary relu %c : tensor<1x4x16x16xf32>
+  return %y : tensor<1x4x16x16xf32>
+}
+
+// -----
+
 // Tests that a norm takes the sum that it reads, which is a result too.
 // CHECK-LABEL: func.func @row
 func.func @row(%x: tensor<4x8xf32>, %r: tensor<4x8xf32>, %w: tensor<8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
