@@ -7,6 +7,7 @@
 #include "codegen/output/Manifest.h"
 
 #include "codegen/Dtypes.h"
+#include "codegen/cpu/Collectives.h"
 #include "runtime/Format.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -70,6 +71,21 @@ static Array printPorts(const Program &program, ArrayRef<ProgramTensor> ports,
   return list;
 }
 
+/// How many kernels, by kind, and collectives, by name, a program has.
+static Object countOps(func::FuncOp function) {
+  std::map<std::string, int64_t> counts;
+  function.walk([&](Operation *op) {
+    if (auto kernel = dyn_cast<KernelOp>(op))
+      ++counts[stringifyKernelKind(kernel.getKind()).str()];
+    else if (isCollective(op))
+      ++counts[op->getName().stripDialect().str()];
+  });
+  Object object;
+  for (auto &[name, count] : counts)
+    object[name] = count;
+  return object;
+}
+
 static FailureOr<Object> printProgram(const RankModule &ranks,
                                       const Program &program,
                                       const ProgramFigures &figures) {
@@ -87,6 +103,7 @@ static FailureOr<Object> printProgram(const RankModule &ranks,
       {"name", program.name},
       {"file", figures.file},
       {"identity", figures.identity},
+      {"counts", countOps(program.function)},
       {"inputs", printPorts(program, program.inputs, ranks.inputs)},
       {"outputs", printPorts(program, program.outputs, ranks.outputs)},
       {"state", std::move(states)}};

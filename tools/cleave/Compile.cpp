@@ -8,6 +8,7 @@
 #include "codegen/Codegen.h"
 #include "frontend/Import.h"
 #include "ir/Cleave.h"
+#include "tools/cleave/CompileFlags.h"
 #include "tools/cleave/Messages.h"
 #include "tools/cleave/Verbs.h"
 
@@ -16,19 +17,8 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
-#include <memory>
-
 using namespace cleave;
 using namespace mlir;
-
-namespace {
-struct CompileFlags {
-  std::string model, out, emit = "out", cpu = "native";
-  std::vector<std::string> bindings, shapes;
-};
-} // namespace
-
-using Module = FailureOr<OwningOpRef<ModuleOp>>;
 
 /// The folder lib/cleave beside the folder of this executable.
 static std::string findResources() {
@@ -41,23 +31,73 @@ static std::string findResources() {
   return folder.str().str();
 }
 
-static EmitKind getEmitKind(StringRef emit) {
-  if (emit == "llvm")
-    return EmitKind::Llvm;
-  return emit == "obj" ? EmitKind::Object : EmitKind::Out;
-}
-
-static Module loadModel(MLIRContext &context, const CompileFlags &flags,
-                        const ImportOptions &options) {
-  if (!StringRef(flags.model).ends_with(".mlir"))
-    return importModel(context, flags.model, options);
-  auto module = parseSourceFile<ModuleOp>(flags.model, &context);
+static FailureOr<OwningOpRef<ModuleOp>>
+loadModel(MLIRContext &context, StringRef path, const ImportOptions &options) {
+  if (!path.ends_with(".mlir"))
+    return importModel(context, path, options);
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(path, &context);
   if (!module)
     return failure();
-  return module;
+  return std::move(module);
 }
 
-static int compile(const CompileFlags &flags, const ImportOptions &imports) {
+/// The module as text, for `--emit mlir`.
+static LogicalResult writeModule(ModuleOp module, StringRef path) {
+  std::error_code error;
+  llvm::raw_fd_ostream stream(path, error);
+  if (error)
+    return emitError(UnknownLoc::get(module.getContext()))
+           << "cannot write '" << path << "': " << error.message();
+  module->print(stream, OpPrintingFlags().useLocalScope().enableDebugInfo());
+  stream << "\n";
+  return success();
+}
+
+/// The plan in force; a rank program without one was written by hand.
+static std::string getPlan(ModuleOp module) {
+  auto plan = module->getAttrOfType<StringAttr>(PlanAttrName);
+  return plan ? plan.str() : "{}\n";
+}
+
+static EmitOptions getEmitOptions(const CompileFlags &flags,
+                                  Progress &progress) {
+  EmitOptions options;
+  options.output = flags.out;
+  options.kind = flags.emit == "llvm"  ? EmitKind::Llvm
+                 : flags.emit == "obj" ? EmitKind::Object
+                                       : EmitKind::Out;
+  options.model = llvm::sys::path::stem(flags.model).str();
+  options.cpu = flags.cpu;
+  options.resources = findResources();
+  options.progress = [&progress](StringRef text) { progress.step(text); };
+  return options;
+}
+
+static int compileModel(MLIRContext &context, const CompileFlags &flags) {
+  Progress progress;
+  EmitOptions options = getEmitOptions(flags, progress);
+  if (flags.emit == "out" && failed(verifyOutput(&context, options)))
+    return ExitUsage;
+  progress.step("importing");
+  FailureOr<OwningOpRef<ModuleOp>> module =
+      loadModel(context, flags.model, flags.imports);
+  if (failed(module) ||
+      (!isRankModule(**module) && failed(recordSignature(**module))))
+    return ExitModel;
+  if (!isRankModule(**module) &&
+      failed(lowerToRanks(
+          **module, {flags.pipeline, flags.dumpFolder, options.progress})))
+    return ExitPlan;
+  options.plan = getPlan(**module);
+  if (flags.printPlan)
+    llvm::outs() << options.plan;
+  LogicalResult emitted = flags.emit == "mlir"
+                              ? writeModule(**module, flags.out)
+                              : emitProgram(**module, options);
+  return succeeded(emitted) ? ExitDone : ExitPlan;
+}
+
+static int compile(const CompileFlags &flags) {
   DialectRegistry registry;
   registry.insert<CleaveDialect, func::FuncDialect>();
   registerCodegenDialects(registry);
@@ -65,36 +105,14 @@ static int compile(const CompileFlags &flags, const ImportOptions &imports) {
   context.printOpOnDiagnostic(false);
   context.loadAllAvailableDialects();
   ErrorPrinter errors(&context);
-  Progress progress;
-
-  EmitOptions options;
-  options.output = flags.out;
-  options.kind = getEmitKind(flags.emit);
-  options.model = llvm::sys::path::stem(flags.model).str();
-  options.plan = "{}\n";
-  options.cpu = flags.cpu;
-  options.resources = findResources();
-  options.progress = [&](StringRef text) { progress.step(text); };
-  if (failed(verifyOutput(&context, options)))
-    return ExitUsage;
-
-  progress.step("importing");
-  Module module = loadModel(context, flags, imports);
-  if (failed(module))
-    return ExitModel;
-  return succeeded(emitProgram(**module, options)) ? ExitDone : ExitPlan;
+  return compileModel(context, flags);
 }
 
 void cleave::addCompile(CLI::App &app, Verb &verb) {
   auto flags = std::make_shared<CompileFlags>();
-  CLI::App *command =
-      app.add_subcommand("compile", "Compiles a model for a number of ranks.");
-  command->add_option("model", flags->model, "MODEL.onnx, .onnxtxt or .mlir")
-      ->required();
-  command->add_option("-o", flags->out, "the folder to write")->required();
-  command->add_option("--emit", flags->emit, "out, mlir, llvm or obj")
-      ->check(CLI::IsMember({"out", "mlir", "llvm", "obj"}));
-  command->add_option("--target-cpu", flags->cpu, "a CPU that LLVM knows");
-  command->callback(
-      [flags, &verb] { verb = [flags] { return compile(*flags, {}); }; });
+  CLI::App *command = addCompileFlags(app, *flags);
+  command->callback([flags, &verb] {
+    parseModelFlags(*flags);
+    verb = [flags] { return compile(*flags); };
+  });
 }

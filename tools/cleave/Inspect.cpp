@@ -1,2 +1,57 @@
+//===- Inspect.cpp - cleave inspect: facts about files --------------------===//
+//
+// The kind of file decides: a folder is an OUT, .json a plan, .safetensors
+// tensors, all else a model.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/cleave/Inspect.h"
+
+#include "tools/cleave/CompileFlags.h"
 #include "tools/cleave/Verbs.h"
-void cleave::addInspect(CLI::App &, Verb &) {}
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace cleave;
+
+std::string cleave::formatBytes(int64_t bytes) {
+  if (bytes < 1024)
+    return llvm::formatv("{0} B", bytes);
+  double value = bytes;
+  const char *unit = "B";
+  for (const char *next : {"KiB", "MiB", "GiB", "TiB"}) {
+    if (value < 1024)
+      break;
+    value /= 1024;
+    unit = next;
+  }
+  return llvm::formatv("{0:F1} {1}", value, unit);
+}
+
+static int inspect(const InspectFlags &flags, const ImportOptions &options) {
+  llvm::StringRef path = flags.path;
+  if (llvm::sys::fs::is_directory(path))
+    return inspectOut(flags);
+  if (path.ends_with(".json"))
+    return inspectPlan(flags);
+  if (path.ends_with(".safetensors"))
+    return inspectTensors(flags);
+  return inspectModel(flags, options);
+}
+
+void cleave::addInspect(CLI::App &app, Verb &verb) {
+  auto flags = std::make_shared<InspectFlags>();
+  CLI::App *command = app.add_subcommand(
+      "inspect", "Says what is in a model, plan, weights file or OUT.");
+  command
+      ->add_option("path", flags->path,
+                   "OUT, MODEL.onnx, plan.json or FILE.safetensors")
+      ->required()
+      ->check(CLI::ExistingPath);
+  command->add_flag("--json", flags->json, "print JSON");
+  addModelFlags(*command, flags->bindings, flags->shapes);
+  command->callback([flags, &verb] {
+    ImportOptions options = parseImports(flags->bindings, flags->shapes);
+    verb = [flags, options] { return inspect(*flags, options); };
+  });
+}

@@ -1,0 +1,82 @@
+//===- CompileFlags.cpp - the command line of cleave compile --------------===//
+
+#include "tools/cleave/CompileFlags.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace cleave;
+
+void cleave::addModelFlags(CLI::App &command,
+                           std::vector<std::string> &bindings,
+                           std::vector<std::string> &shapes) {
+  command.add_option("--bind", bindings, "DIM=SIZE of a symbolic dim")
+      ->expected(1)
+      ->take_all();
+  command
+      .add_option("--shapes", shapes,
+                  "INPUT:8x128, for dims without a usable name")
+      ->expected(1)
+      ->take_all();
+}
+
+ImportOptions cleave::parseImports(const std::vector<std::string> &bindings,
+                                   const std::vector<std::string> &shapes) {
+  ImportOptions options;
+  std::string error;
+  for (const std::string &text : bindings)
+    if (failed(parseBinding(text, options, error)))
+      throw CLI::ValidationError("--bind", error);
+  for (const std::string &text : shapes)
+    if (failed(parseShape(text, options, error)))
+      throw CLI::ValidationError("--shapes", error);
+  return options;
+}
+
+static void addPlanFlags(CLI::App &command, CompileFlags &flags) {
+  PlanPassOptions &plan = flags.pipeline.plan;
+  auto addSize = [&](const char *name, int64_t &size, const char *help) {
+    command.add_option(name, size, help)->check(CLI::PositiveNumber);
+  };
+  addSize("--ranks", plan.ranks, "CPU ranks on this host");
+  addSize("--dp", plan.dp, "ranks that share the batch");
+  addSize("--tp", plan.tp, "ranks that share tensors");
+  addSize("--pp", plan.pp, "pipeline stages");
+  command
+      .add_option("--shard", flags.shards,
+                  "GLOB=-,tp: per dim an axis, axes joined by +, or -")
+      ->expected(1)
+      ->take_all();
+  command.add_option("--stage", flags.stages, "NODE-GLOB=K")
+      ->expected(1)
+      ->take_all();
+  command.add_option("--plan", plan.planFile, "plan.json to replay")
+      ->check(CLI::ExistingFile);
+  command.add_flag("--print-plan", flags.printPlan, "print plan.json");
+}
+
+CLI::App *cleave::addCompileFlags(CLI::App &app, CompileFlags &flags) {
+  CLI::App *command =
+      app.add_subcommand("compile", "Compiles a model for a number of ranks.");
+  command->add_option("model", flags.model, "MODEL.onnx, .onnxtxt or .mlir")
+      ->required();
+  command->add_option("-o", flags.out, "the folder to write")->required();
+  addModelFlags(*command, flags.bindings, flags.shapes);
+  addPlanFlags(*command, flags);
+  command->add_option("--target-cpu", flags.cpu,
+                      "a CPU that LLVM knows (default: this machine's)");
+  command->add_option("--dump-passes", flags.dumpFolder,
+                      "folder for the IR after each pass");
+  command
+      ->add_option("--emit", flags.emit,
+                   "out, or a file: mlir, llvm; or a folder: obj")
+      ->check(CLI::IsMember({"out", "mlir", "llvm", "obj"}));
+  command->add_flag("--no-verify{false}", flags.pipeline.verify,
+                    "leave out the checks between phases");
+  return command;
+}
+
+void cleave::parseModelFlags(CompileFlags &flags) {
+  flags.imports = parseImports(flags.bindings, flags.shapes);
+  flags.pipeline.plan.shards = llvm::join(flags.shards, ";");
+  flags.pipeline.plan.stages = llvm::join(flags.stages, ";");
+}

@@ -1,0 +1,29 @@
+//===- Inspect.h - what cleave inspect can look into ----------------------===//
+
+#ifndef CLEAVE_TOOLS_CLEAVE_INSPECT_H
+#define CLEAVE_TOOLS_CLEAVE_INSPECT_H
+
+#include "frontend/Import.h"
+
+#include <string>
+
+namespace cleave {
+
+struct InspectFlags {
+  std::string path;
+  bool json = false;
+  std::vector<std::string> bindings, shapes;
+};
+
+/// Each prints facts to standard output and returns an exit code.
+int inspectOut(const InspectFlags &flags);
+int inspectModel(const InspectFlags &flags, const ImportOptions &options);
+int inspectPlan(const InspectFlags &flags);
+int inspectTensors(const InspectFlags &flags);
+
+/// "1.5 MiB".
+std::string formatBytes(int64_t bytes);
+
+} // namespace cleave
+
+#endif

@@ -1,0 +1,160 @@
+//===- InspectOut.cpp - facts about a compiled model ----------------------===//
+//
+// From the manifest alone. A reduction is an all-reduce, or a reduce-scatter,
+// which counts as one together with the all-gather that completes it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/cleave/Inspect.h"
+#include "tools/cleave/Manifest.h"
+#include "tools/cleave/Verbs.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <map>
+
+using namespace cleave;
+using llvm::json::Array;
+using llvm::json::Object;
+using llvm::json::Value;
+
+static const Array &getArray(const Object &object, llvm::StringRef key) {
+  static const Array empty;
+  const Array *array = object.getArray(key);
+  return array ? *array : empty;
+}
+
+static int64_t getCount(const Object &counts, llvm::StringRef name) {
+  return counts.getInteger(name).value_or(0);
+}
+
+/// Bytes of a rank's weights file.
+static int64_t getWeightBytes(const Object &manifest, const Object &rank) {
+  llvm::StringRef path = rank.getString("weights").value_or("");
+  for (const Value &entry : getArray(manifest, "files"))
+    if (entry.getAsObject()->getString("path") == path)
+      return entry.getAsObject()->getInteger("bytes").value_or(0);
+  return 0;
+}
+
+/// Facts of program `number`.
+static Object describeProgram(const Object &manifest, int64_t number) {
+  const Object &program = *getArray(manifest, "programs")[number].getAsObject();
+  Array ranks;
+  int64_t weightBytes = 0;
+  for (auto [i, entry] : llvm::enumerate(getArray(manifest, "ranks"))) {
+    const Object &rank = *entry.getAsObject();
+    if (rank.getInteger("program") != number)
+      continue;
+    ranks.push_back(static_cast<int64_t>(i));
+    weightBytes = std::max(weightBytes, getWeightBytes(manifest, rank));
+  }
+  Object counts;
+  if (const Object *found = program.getObject("counts"))
+    counts = *found;
+  int64_t reductions =
+      getCount(counts, "all_reduce") + getCount(counts, "reduce_scatter");
+  return Object{{"name", program.getString("name").value_or("")},
+                {"ranks", std::move(ranks)},
+                {"arenaBytes", getArray(manifest, "arenaBytes")[number]},
+                {"weightBytes", weightBytes},
+                {"reductions", reductions},
+                {"counts", std::move(counts)}};
+}
+
+static Object describe(const Object &manifest) {
+  Array programs;
+  int64_t reductions = 0;
+  for (size_t i = 0; i < getArray(manifest, "programs").size(); ++i) {
+    programs.push_back(describeProgram(manifest, i));
+    reductions +=
+        programs.back().getAsObject()->getInteger("reductions").value_or(0);
+  }
+  Object axes;
+  for (auto [name, size] :
+       llvm::zip(getArray(manifest, "axes"), getArray(manifest, "axisSizes")))
+    axes[*name.getAsString()] = size;
+  return Object{{"model", manifest.getString("model").value_or("")},
+                {"world", manifest.getInteger("world").value_or(1)},
+                {"axes", std::move(axes)},
+                {"inputs", Array(getArray(manifest, "inputs"))},
+                {"outputs", Array(getArray(manifest, "outputs"))},
+                {"reductions", reductions},
+                {"programs", std::move(programs)}};
+}
+
+//===-- Text
+//----------------------------------------------------------------===//
+
+static std::string joinNumbers(const Array &numbers, const char *separator) {
+  std::string text;
+  for (const Value &number : numbers)
+    text += (text.empty() ? "" : separator) +
+            std::to_string(number.getAsInteger().value_or(0));
+  return text;
+}
+
+static void printTensors(const Object &facts, const char *key) {
+  for (const Value &entry : getArray(facts, key)) {
+    const Object &tensor = *entry.getAsObject();
+    llvm::outs() << llvm::formatv(
+        "{0}: {1} {2} [{3}]\n", llvm::StringRef(key).drop_back(),
+        *tensor.getString("name"), *tensor.getString("dtype"),
+        joinNumbers(getArray(tensor, "shape"), ", "));
+  }
+}
+
+/// "12 row, 49 matmul" of those that `wanted` names.
+static void printCounts(const Object &counts, const char *title,
+                        llvm::ArrayRef<const char *> wanted) {
+  std::string text;
+  for (const char *name : wanted)
+    if (int64_t count = getCount(counts, name))
+      text +=
+          llvm::formatv("{0}{1} {2}", text.empty() ? "" : ", ", count, name);
+  if (!text.empty())
+    llvm::outs() << "  " << title << ": " << text << "\n";
+}
+
+static void printProgram(const Object &program) {
+  llvm::outs() << llvm::formatv("program {0}: ranks {1}\n  memory of a rank: "
+                                "{2} of weights, {3} of arena\n",
+                                *program.getString("name"),
+                                joinNumbers(getArray(program, "ranks"), ", "),
+                                formatBytes(getCount(program, "weightBytes")),
+                                formatBytes(getCount(program, "arenaBytes")));
+  const Object &counts = *program.getObject("counts");
+  printCounts(counts, "kernels", {"loop", "row", "attention", "reduce"});
+  printCounts(counts, "library calls", {"matmul", "conv"});
+  printCounts(counts, "collectives",
+              {"all_reduce", "reduce_scatter", "all_gather", "all_to_all",
+               "send", "recv"});
+  llvm::outs() << "  reductions: " << getCount(program, "reductions") << "\n";
+}
+
+static void print(const Object &facts) {
+  llvm::outs() << llvm::formatv("model: {0}\nranks: {1}\n",
+                                *facts.getString("model"),
+                                *facts.getInteger("world"));
+  std::map<std::string, int64_t> axes;
+  for (const auto &[name, size] : *facts.getObject("axes"))
+    axes[name.str()] = size.getAsInteger().value_or(0);
+  for (const auto &[name, size] : axes)
+    llvm::outs() << "axis: " << name << " = " << size << "\n";
+  printTensors(facts, "inputs");
+  printTensors(facts, "outputs");
+  for (const Value &program : getArray(facts, "programs"))
+    printProgram(*program.getAsObject());
+}
+
+int cleave::inspectOut(const InspectFlags &flags) {
+  std::optional<Object> manifest = readManifest(flags.path);
+  if (!manifest)
+    return ExitMismatch;
+  Object facts = describe(*manifest);
+  if (flags.json)
+    llvm::outs() << llvm::formatv("{0:2}\n", Value(std::move(facts)));
+  else
+    print(facts);
+  return ExitDone;
+}
