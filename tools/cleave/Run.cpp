@@ -12,6 +12,7 @@
 #include "tools/cleave/Verbs.h"
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <dlfcn.h>
 #include <memory>
@@ -77,6 +78,9 @@ static int run(const RunFlags &flags) {
     return runLoopback(flags);
   std::vector<std::string> command =
       getCommand(flags, manifest->getInteger("world").value_or(1));
+  // Ranks read no input, and mpirun would take that of a calling script.
+  if (std::freopen("/dev/null", "r", stdin) == nullptr)
+    printError("cannot open /dev/null");
   std::vector<char *> argv = toArgv(command);
   execvp(argv[0], argv.data());
   printError("cannot execute '" + command[0] + "': " + std::strerror(errno));
