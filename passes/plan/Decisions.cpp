@@ -15,17 +15,19 @@ void Decisions::setMeshes(ArrayRef<PlanAxis> all, int64_t stages) {
   MLIRContext *context = graph.module.getContext();
   SmallVector<MeshAxisAttr> attributes;
   int64_t size = 1;
+  microBatches = 1;
   for (const PlanAxis &axis : all) {
-    if (axis.size == 1)
-      continue;
-    axes.push_back(axis);
-    attributes.push_back(MeshAxisAttr::get(context, axis.name, axis.size));
-    size *= axis.size;
+    if (axis.getSize() > 1)
+      axes.push_back(axis);
+    microBatches *= axis.microBatches;
+    if (axis.ranks > 1)
+      attributes.push_back(MeshAxisAttr::get(context, axis.name, axis.ranks));
+    size *= axis.ranks;
   }
   for (int64_t stage = 0; stage < stages; ++stage) {
     SmallVector<int64_t> ranks(size);
     std::iota(ranks.begin(), ranks.end(), stage * size);
-    meshes.push_back(MeshAttr::get(context, attributes, ranks));
+    meshes.push_back(MeshAttr::get(context, attributes, ranks, microBatches));
   }
 }
 
@@ -43,12 +45,14 @@ ShardingAttr Decisions::getSharding(size_t index) const {
   SmallVector<StringAttr> partialAxes;
   ReduceKind kind = ReduceKind::Sum;
   for (auto [axis, state] : llvm::zip(axes, local.states[index])) {
-    auto name = StringAttr::get(context, axis.name);
+    SmallVector<StringAttr> names;
+    for (const std::string &name : axis.getMeshAxes())
+      names.push_back(StringAttr::get(context, name));
     if (state.kind == AxisState::Split) {
-      splits[state.dim].push_back(name);
+      llvm::append_range(splits[state.dim], names);
       blocks[state.dim] = std::lcm(blocks[state.dim], state.block);
     } else if (state.kind == AxisState::Partial) {
-      partialAxes.push_back(name);
+      llvm::append_range(partialAxes, names);
       kind = state.reduction;
     }
   }
@@ -126,51 +130,64 @@ void Decisions::writeFunction() {
   }
 }
 
-/// Seconds and bytes per stage, collectives by kind, and how the search ended.
-void Decisions::writePredictions(const CostModel &costs) {
-  ModuleOp module = graph.module;
-  Builder builder(module.getContext());
-  SmallVector<double> compute(meshes.size(), 0),
-      communication(meshes.size(), 0), weights(meshes.size(), 0);
+/// Seconds of one micro-batch in the ops of each stage.
+SmallVector<double> Decisions::getComputeTimes(const CostModel &costs) const {
+  SmallVector<double> times(meshes.size(), 0);
   for (auto [node, work] : llvm::zip(graph.nodes, local.work))
     if (!node.results.empty())
-      compute[node.stage] += costs.getOpTime(
+      times[node.stage] += costs.getOpTime(
           work, graph.tensors[node.results[0]].type.getElementType());
+  return times;
+}
+
+SmallVector<int64_t> Decisions::getWeightBytes() const {
+  SmallVector<int64_t> bytes(meshes.size(), 0);
   for (auto [tensor, shape] : llvm::zip(graph.tensors, local.tensors))
     if (tensor.kind == Tensor::Param)
-      weights[tensor.stage] += shape.getBytes();
-  int64_t reductions = 0, gathers = 0, exchanges = 0;
-  bool isExact = true;
+      bytes[tensor.stage] += shape.getBytes();
+  return bytes;
+}
+
+/// Seconds of a step: a micro-batch through all stages, then the slowest stage
+/// once for each further one (Alpa, arXiv 2201.12023).
+static double getStepTime(ArrayRef<double> compute,
+                          ArrayRef<double> communication,
+                          int64_t microBatches) {
+  double sum = 0, slowest = 0;
+  for (auto [a, b] : llvm::zip(compute, communication)) {
+    sum += a + b;
+    slowest = std::max(slowest, a + b);
+  }
+  return sum + (microBatches - 1) * slowest;
+}
+
+void Decisions::writePredictions(const CostModel &costs) {
+  Builder b(graph.module.getContext());
+  SmallVector<double> compute = getComputeTimes(costs),
+                      communication(meshes.size(), 0);
+  AxisReport all;
   for (const AxisReport &report : reports) {
-    reductions += report.reductions;
-    gathers += report.gathers;
-    exchanges += report.exchanges;
-    isExact &= report.isExact;
+    all.reductions += report.reductions;
+    all.gathers += report.gathers;
+    all.exchanges += report.exchanges;
+    all.isExact &= report.isExact;
     for (auto [stage, time] : llvm::enumerate(report.stageTimes))
       communication[stage] += time;
   }
-  double time =
-      std::accumulate(compute.begin(), compute.end(), 0.0) +
-      std::accumulate(communication.begin(), communication.end(), 0.0);
-  SmallVector<int64_t> bytes(weights.begin(), weights.end());
-  module->setAttr(
-      "cleave.predictions",
-      builder.getDictionaryAttr(
-          {builder.getNamedAttr("seconds", builder.getF64FloatAttr(time)),
-           builder.getNamedAttr("compute_seconds",
-                                builder.getF64ArrayAttr(compute)),
-           builder.getNamedAttr("communication_seconds",
-                                builder.getF64ArrayAttr(communication)),
-           builder.getNamedAttr("weight_bytes_per_rank",
-                                builder.getI64ArrayAttr(bytes)),
-           builder.getNamedAttr("reductions",
-                                builder.getI64IntegerAttr(reductions)),
-           builder.getNamedAttr("gathers", builder.getI64IntegerAttr(gathers)),
-           builder.getNamedAttr("exchanges",
-                                builder.getI64IntegerAttr(exchanges)),
-           builder.getNamedAttr(
-               "search",
-               builder.getStringAttr(isExact ? "exact" : "approximate"))}));
+  double time = getStepTime(compute, communication, microBatches);
+  SmallVector<NamedAttribute> entries;
+  auto add = [&](StringRef name, Attribute value) {
+    entries.push_back(b.getNamedAttr(name, value));
+  };
+  add("seconds", b.getF64FloatAttr(time));
+  add("compute_seconds", b.getF64ArrayAttr(compute));
+  add("communication_seconds", b.getF64ArrayAttr(communication));
+  add("weight_bytes_per_rank", b.getI64ArrayAttr(getWeightBytes()));
+  add("reductions", b.getI64IntegerAttr(all.reductions));
+  add("gathers", b.getI64IntegerAttr(all.gathers));
+  add("exchanges", b.getI64IntegerAttr(all.exchanges));
+  add("search", b.getStringAttr(all.isExact ? "exact" : "approximate"));
+  graph.module->setAttr("cleave.predictions", b.getDictionaryAttr(entries));
 }
 
 void Decisions::write(const CostModel &costs) {

@@ -29,10 +29,13 @@ private:
   void writeLoads();
   void writeFunction();
   void writePredictions(const CostModel &costs);
+  llvm::SmallVector<double> getComputeTimes(const CostModel &costs) const;
+  llvm::SmallVector<int64_t> getWeightBytes() const;
 
   const Graph &graph;
   LocalGraph local;
   llvm::SmallVector<PlanAxis> axes; ///< larger than 1
+  int64_t microBatches = 1;
   llvm::SmallVector<MeshAttr> meshes;
   std::vector<AxisReport> reports;
 };

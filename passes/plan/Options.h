@@ -26,6 +26,9 @@ struct PlanOptions {
   int64_t dp = 1; ///< ranks that share the batch
   int64_t tp = 1; ///< ranks that share tensors
   int64_t pp = 1; ///< pipeline stages
+  /// Parts of the batch that are processed one after the other; the search
+  /// treats them with dp as one axis, for both divide the batch.
+  int64_t microBatches = 1;
   /// Ranks that will run; 0: as many as the plan needs.
   int64_t ranks = 0;
   /// "GLOB=-,tp": per dim an axis, axes joined by +, or -; "tp:64" sets the

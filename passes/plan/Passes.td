@@ -34,6 +34,7 @@ def PlanPass : Pass<"cleave-plan", "::mlir::ModuleOp"> {
     Option<"dp", "dp", "int64_t", "1", "ranks that share the batch">,
     Option<"tp", "tp", "int64_t", "1", "ranks that share tensors">,
     Option<"pp", "pp", "int64_t", "1", "pipeline stages">,
+    Option<"microBatches", "microbatches", "int64_t", "1", "parts of the batch that are processed one after the other">,
     Option<"ranks", "ranks", "int64_t", "0", "ranks that will run; 0: as many as needed">,
     Option<"shards", "shards", "std::string", "", "patterns GLOB=DIMS, separated by ;">,
     Option<"stages", "stages", "std::string", "", "patterns NODE-GLOB=STAGE, separated by ;">,

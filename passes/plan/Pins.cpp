@@ -105,6 +105,19 @@ bool cleave::plan::matchesGlob(StringRef pattern, StringRef text) {
 
 //===-- Pins --------------------------------------------------------------===//
 
+SmallVector<std::string> PlanAxis::getMeshAxes() const {
+  SmallVector<std::string> axes;
+  if (microBatches > 1)
+    axes.push_back(MeshAttr::MicroBatchAxis.str());
+  if (ranks > 1)
+    axes.push_back(name);
+  return axes;
+}
+
+bool PlanAxis::isNamed(StringRef axis) const {
+  return axis == name || (microBatches > 1 && axis == MeshAttr::MicroBatchAxis);
+}
+
 bool StatePin::allows(const AxisState &state) const {
   switch (state.kind) {
   case AxisState::Split:
@@ -184,12 +197,13 @@ static LogicalResult verifyAxes(const Graph &graph, const LayoutText &layout,
   for (const DimText &dim : layout.dims)
     llvm::append_range(used, dim.axes);
   for (size_t i = 0; i < used.size(); ++i) {
-    auto known =
+    auto isKnown = [&](const PlanAxis &axis) { return axis.isNamed(used[i]); };
+    auto names =
         llvm::map_range(axes, [](const PlanAxis &axis) { return axis.name; });
-    if (!llvm::is_contained(known, used[i]))
+    if (llvm::none_of(axes, isKnown))
       return mlir::emitError(graph.module.getLoc())
              << source << " names axis '" << used[i] << "', expected one of "
-             << llvm::join(known, ", ");
+             << llvm::join(names, ", ");
     if (llvm::is_contained(ArrayRef(used).take_front(i), used[i]))
       return mlir::emitError(graph.module.getLoc())
              << source << " uses axis '" << used[i] << "' twice";
@@ -218,12 +232,13 @@ LogicalResult cleave::plan::pinTensor(Pins &pins, const Graph &graph,
     StatePin pin;
     pin.source = source.str();
     pin.isExact = isExact;
+    auto isNamed = [&](const std::string &name) { return axis.isNamed(name); };
     for (auto [dim, dims] : llvm::zip(layout.dims, groups))
-      if (llvm::is_contained(dim.axes, axis.name)) {
+      if (llvm::any_of(dim.axes, isNamed)) {
         pin.dims = dims;
         pin.block = dim.block ? dim.block : isExact ? 1 : 0;
       }
-    if (llvm::is_contained(layout.partialAxes, axis.name))
+    if (llvm::any_of(layout.partialAxes, isNamed))
       pin.partial = layout.partialKind;
     auto [it, isNew] = pins.states[index].try_emplace(axis.name, pin);
     if (!isNew && !isSamePin(it->second, pin))

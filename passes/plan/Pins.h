@@ -22,7 +22,14 @@ namespace cleave::plan {
 /// An axis of the plan. Axes of size 1 are known, but divide nothing.
 struct PlanAxis {
   std::string name;
-  int64_t size;
+  int64_t ranks = 1;        ///< along the axis of the mesh
+  int64_t microBatches = 1; ///< before them, in time (the axis "mb")
+
+  int64_t getSize() const { return ranks * microBatches; }
+  /// Axes of the mesh that divide what this one does, outer first.
+  llvm::SmallVector<std::string> getMeshAxes() const;
+  /// Whether a text that names `axis` speaks of this one.
+  bool isNamed(llvm::StringRef axis) const;
 };
 
 /// One dim of a layout: axes, outer first, and a block (0: not said).

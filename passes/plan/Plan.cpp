@@ -70,6 +70,7 @@ FailureOr<plan::PlanOptions> PlanPass::readOptions() {
   options.dp = dp;
   options.tp = tp;
   options.pp = pp;
+  options.microBatches = microBatches;
   options.ranks = ranks;
   options.shards = splitPatterns(shards);
   options.stages = splitPatterns(stages);

@@ -65,9 +65,11 @@ llvm::json::Value cleave::writePlan(ModuleOp module) {
   llvm::json::Object plan{{"version", kVersion}};
   llvm::json::Object axes;
   llvm::json::Array stages;
+  int64_t microBatches = 1;
   for (MeshOp mesh : module.getOps<MeshOp>()) {
     for (MeshAxisAttr axis : mesh.getMesh().getAxes())
       axes[axis.getName().str()] = axis.getSize();
+    microBatches = mesh.getMesh().getMicroBatches();
     llvm::json::Array nodes;
     for (const Node &node : graph->nodes) {
       auto stage = node.op->getAttrOfType<IntegerAttr>("cleave.stage");
@@ -79,6 +81,7 @@ llvm::json::Value cleave::writePlan(ModuleOp module) {
         {"nodes", std::move(nodes)}});
   }
   plan["axes"] = std::move(axes);
+  plan["microbatches"] = microBatches;
   plan["stages"] = std::move(stages);
   for (StringRef section : kSections)
     plan[section] = llvm::json::Object();
@@ -126,11 +129,8 @@ LogicalResult PlanReader::readAxes(const llvm::json::Value &value) {
     if (!number || *number < 1)
       return fail() << "size of axis '" << StringRef(name)
                     << "' must be a positive integer";
-    file.axes.push_back({name.str(), *number});
+    file.axes[name.str()] = *number;
   }
-  llvm::sort(file.axes, [](const PlanAxis &a, const PlanAxis &b) {
-    return a.name < b.name;
-  });
   return success();
 }
 
@@ -183,11 +183,17 @@ LogicalResult PlanReader::readEntry(StringRef key,
     return readStages(value);
   if (key == "predictions")
     return success();
+  if (key == "microbatches") {
+    file.microBatches = value.getAsInteger().value_or(0);
+    if (file.microBatches < 1)
+      return fail() << "'microbatches' must be a positive integer";
+    return success();
+  }
   for (auto [kind, section] : llvm::enumerate(kSections))
     if (key == section)
       return readSection(value, kind);
   return fail() << "unknown key '" << key
-                << "', expected one of version, axes, stages, "
+                << "', expected one of version, axes, microbatches, stages, "
                 << llvm::join(ArrayRef<StringRef>(kSections), ", ")
                 << ", predictions";
 }

@@ -2,7 +2,7 @@
 //
 // {
 //   "version": 1,
-//   "axes": {"dp": 1, "tp": 2},
+//   "axes": {"tp": 2}, "microbatches": 1,
 //   "stages": [{"ranks": [0, 1], "nodes": ["fc1", "act", "fc2"]}],
 //   "inputs": {"x": "-,-"}, "params": {"w": "-,tp"}, "values": {"fc2": "-,-;
 //   sum over tp"}, "predictions": {...}
@@ -31,7 +31,8 @@ namespace plan {
 /// A plan that was read, not yet compared with a model.
 struct PlanFile {
   std::string path;
-  std::vector<PlanAxis> axes;
+  std::map<std::string, int64_t> axes; ///< ranks along each
+  int64_t microBatches = 1;
   std::vector<std::vector<std::string>> stages; ///< node names
   /// By tensor kind: name and layout.
   std::vector<std::pair<std::string, std::string>> tensors[3];

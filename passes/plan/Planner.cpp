@@ -1,8 +1,8 @@
 //===- Planner.cpp - pins, stages, then axis by axis ----------------------===//
 //
-// dp divides the batch: dim 0 of the first input, and of every input with the
-// same size there; parameters are whole along it. tp divides what pays. An axis
-// of size 1 divides nothing and is left out of the meshes.
+// dp and micro-batches divide the batch: dim 0 of the first input, and of every
+// input with the same size there; parameters are whole along it. tp divides
+// what pays. An axis of size 1 divides nothing and is left out of the meshes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,23 +33,30 @@ static LogicalResult mergeSize(ModuleOp module, StringRef name, int64_t &size,
 
 static LogicalResult mergeSizes(ModuleOp module, PlanOptions &options,
                                 const PlanFile &file) {
-  int64_t dp = 1, tp = 1;
-  for (const PlanAxis &axis : file.axes) {
-    if (axis.name != "dp" && axis.name != "tp")
+  for (const auto &[name, size] : file.axes)
+    if (name != "dp" && name != "tp")
       return module.emitError() << "plan '" << file.path << "' names axis '"
-                                << axis.name << "', expected one of dp, tp";
-    (axis.name == "dp" ? dp : tp) = axis.size;
-  }
+                                << name << "', expected one of dp, tp";
+  auto getRanks = [&](const char *name) {
+    auto it = file.axes.find(name);
+    return it == file.axes.end() ? 1 : it->second;
+  };
   int64_t pp = file.stages.size();
-  return failure(failed(mergeSize(module, "dp", options.dp, dp, file.path)) ||
-                 failed(mergeSize(module, "tp", options.tp, tp, file.path)) ||
-                 failed(mergeSize(module, "pp", options.pp, pp, file.path)));
+  const std::string &path = file.path;
+  return failure(
+      failed(mergeSize(module, "dp", options.dp, getRanks("dp"), path)) ||
+      failed(mergeSize(module, "tp", options.tp, getRanks("tp"), path)) ||
+      failed(mergeSize(module, "pp", options.pp, pp, path)) ||
+      failed(mergeSize(module, "microbatches", options.microBatches,
+                       file.microBatches, path)));
 }
 
 static LogicalResult verifySizes(ModuleOp module, const PlanOptions &options,
                                  const std::optional<Cluster> &cluster) {
-  for (auto [name, size] :
-       {std::pair("dp", options.dp), {"tp", options.tp}, {"pp", options.pp}})
+  for (auto [name, size] : {std::pair("dp", options.dp),
+                            {"tp", options.tp},
+                            {"pp", options.pp},
+                            {"microbatches", options.microBatches}})
     if (size < 1)
       return module.emitError()
              << name << " must be at least 1, found " << size;
@@ -68,14 +75,31 @@ static LogicalResult verifySizes(ModuleOp module, const PlanOptions &options,
 
 //===-- Data parallelism --------------------------------------------------===//
 
-/// Pins the batch of the inputs to dp, and parameters whole along it, where the
-/// user has not said otherwise.
-static LogicalResult pinBatch(Pins &pins, const Graph &graph, int64_t dp) {
-  if (dp == 1)
+/// Micro-batches are equal parts; without them ranks may hold unequal ones.
+static LogicalResult verifyBatch(const Graph &graph, const Tensor &input,
+                                 const PlanAxis &axis) {
+  int64_t batch = input.type.getDimSize(0);
+  auto fail = [&] {
+    return graph.module.emitError() << "input '" << input.name << "' has batch "
+                                    << batch << " in dim 0, which ";
+  };
+  if (batch < axis.getSize() && axis.microBatches == 1)
+    return fail() << "leaves nothing to some of dp=" << axis.ranks << " ranks";
+  if (axis.microBatches > 1 && batch % axis.getSize() != 0)
+    return fail() << "does not divide into microbatches=" << axis.microBatches
+                  << " x dp=" << axis.ranks << " equal parts";
+  return success();
+}
+
+/// Pins the batch of the inputs to the axis, and parameters whole along it,
+/// where the user has not said otherwise.
+static LogicalResult pinBatch(Pins &pins, const Graph &graph,
+                              const PlanAxis &axis) {
+  if (axis.getSize() == 1)
     return success();
   std::optional<int64_t> batch;
   for (auto [i, tensor] : llvm::enumerate(graph.tensors)) {
-    if (tensor.kind == Tensor::Value || pins.find(i, "dp"))
+    if (tensor.kind == Tensor::Value || pins.find(i, axis.name))
       continue;
     StatePin pin;
     pin.source = "data parallelism";
@@ -83,28 +107,28 @@ static LogicalResult pinBatch(Pins &pins, const Graph &graph, int64_t dp) {
     if (isBatched && !batch)
       batch = tensor.type.getDimSize(0);
     if (isBatched && tensor.type.getDimSize(0) == *batch) {
-      if (*batch < dp)
-        return graph.module.emitError()
-               << "input '" << tensor.name << "' has batch " << *batch
-               << " in dim 0, which leaves nothing to some of dp=" << dp
-               << " ranks";
+      if (failed(verifyBatch(graph, tensor, axis)))
+        return failure();
       pin.dims = {0};
     }
-    pins.states[i].try_emplace("dp", pin);
+    pins.states[i].try_emplace(axis.name, pin);
   }
   return success();
 }
 
 //===-- The plan ----------------------------------------------------------===//
 
-/// The axis over all stages: as slow as the slowest of them.
+/// The axis over all stages: as slow as the slowest of them. Parts in time meet
+/// in memory.
 static AxisLink getAxisLink(const CostModel &costs, ArrayRef<MeshAttr> meshes,
-                            StringRef name) {
-  AxisLink link = costs.getAxisLink(meshes[0], name);
-  for (MeshAttr mesh : meshes.drop_front()) {
-    AxisLink other = costs.getAxisLink(mesh, name);
-    link.latency = std::max(link.latency, other.latency);
-    link.bandwidth = std::min(link.bandwidth, other.bandwidth);
+                            const PlanAxis &axis) {
+  AxisLink link{axis.getSize(), 0, costs.getMemoryBandwidth()};
+  if (axis.ranks == 1)
+    return link;
+  for (MeshAttr mesh : meshes) {
+    AxisLink own = costs.getAxisLink(mesh, axis.name);
+    link.latency = std::max(link.latency, own.latency);
+    link.bandwidth = std::min(link.bandwidth, own.bandwidth);
   }
   return link;
 }
@@ -129,7 +153,7 @@ static LogicalResult readPins(Pins &pins, const Graph &graph,
     return failure();
   if (file && failed(pinPlan(pins, graph, *file, axes)))
     return failure();
-  return pinBatch(pins, graph, options.dp);
+  return pinBatch(pins, graph, axes[0]);
 }
 
 LogicalResult cleave::planModule(ModuleOp module, PlanOptions options,
@@ -152,7 +176,8 @@ LogicalResult cleave::planModule(ModuleOp module, PlanOptions options,
   FailureOr<Graph> graph = Graph::read(module);
   if (failed(graph))
     return failure();
-  SmallVector<PlanAxis> axes = {{"dp", options.dp}, {"tp", options.tp}};
+  SmallVector<PlanAxis> axes = {{"dp", options.dp, options.microBatches},
+                                {"tp", options.tp, 1}};
   Pins pins;
   if (failed(readPins(pins, *graph, options, axes, file)) ||
       failed(assignStages(*graph, costs, pins, options.pp)))
@@ -161,10 +186,10 @@ LogicalResult cleave::planModule(ModuleOp module, PlanOptions options,
   Decisions decisions(*graph);
   decisions.setMeshes(axes, options.pp);
   for (const PlanAxis &axis : axes) {
-    if (axis.size == 1)
+    if (axis.getSize() == 1)
       continue;
     AxisOptions search{axis.name,
-                       getAxisLink(costs, decisions.getMeshes(), axis.name),
+                       getAxisLink(costs, decisions.getMeshes(), axis),
                        options.objective, axis.name == "dp"};
     FailureOr<AxisReport> report =
         searchAxis(*graph, decisions.getLocal(), costs, pins, search);

@@ -5,6 +5,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <limits>
+#include <map>
 
 using namespace cleave;
 using namespace cleave::plan;
@@ -92,13 +93,44 @@ cleave::plan::cutItems(const CutProblem &problem) {
 
 //===-- The graph ---------------------------------------------------------===//
 
-/// Nodes that are cut: all but constants.
+/// Number of a forward op and, on backward ops, of the op that they come from:
+/// see the training phase.
+static constexpr StringRef kNumber = "cleave.node", kOrigin = "cleave.origin";
+
+static std::optional<int64_t> getNumber(const Node &node, StringRef attribute) {
+  auto number = node.op->getAttrOfType<IntegerAttr>(attribute);
+  return number ? std::optional(number.getInt()) : std::nullopt;
+}
+
+/// Nodes that are cut: all but constants, up to the first backward op.
 static std::vector<size_t> getItems(const Graph &graph) {
   std::vector<size_t> items;
-  for (auto [n, node] : llvm::enumerate(graph.nodes))
+  for (auto [n, node] : llvm::enumerate(graph.nodes)) {
+    if (getNumber(node, kOrigin))
+      break;
     if (!node.isSource())
       items.push_back(n);
+  }
   return items;
+}
+
+/// Places backward ops by their origin, and what follows them by what it reads.
+static void placeFollowers(Graph &graph, size_t first) {
+  std::map<int64_t, int64_t> stageOf; // by number
+  std::vector<int64_t> made(graph.tensors.size(), 0);
+  for (auto [n, node] : llvm::enumerate(graph.nodes)) {
+    if (std::optional<int64_t> number = getNumber(node, kNumber))
+      stageOf[*number] = node.stage;
+    std::optional<int64_t> origin = getNumber(node, kOrigin);
+    if (n >= first && origin)
+      node.stage = stageOf[*origin];
+    else if (n >= first)
+      for (size_t operand : node.operands)
+        node.stage = std::max(node.stage, made[operand]);
+    if (!node.isSource())
+      for (size_t result : node.results)
+        made[result] = node.stage;
+  }
 }
 
 /// Bytes that are made before each item and read by it or later.
@@ -209,6 +241,7 @@ LogicalResult cleave::plan::assignStages(Graph &graph, const CostModel &costs,
     return explainFailure(graph, problem, items);
   for (auto [n, stage] : llvm::zip(items, *cut))
     graph.nodes[n].stage = stage;
+  placeFollowers(graph, items.back() + 1);
   placeSources(graph);
   return success();
 }

@@ -10,6 +10,8 @@
 // CLUSTER: error: the plan needs 4 ranks (dp=1 x tp=4 x pp=1), but the cluster has 2
 // RUN: not cleave-opt %t/mlp.mlir --cleave-plan=dp=9 2>&1 | FileCheck %s --check-prefix=BATCH
 // BATCH: error: input 'x' has batch 8 in dim 0, which leaves nothing to some of dp=9 ranks
+// RUN: not cleave-opt %t/mlp.mlir --cleave-plan="dp=3 microbatches=2" 2>&1 | FileCheck %s --check-prefix=PARTS
+// PARTS: error: input 'x' has batch 8 in dim 0, which does not divide into microbatches=2 x dp=3 equal parts
 // RUN: not cleave-opt %t/mlp.mlir --cleave-plan=pp=4 2>&1 | FileCheck %s --check-prefix=DEEP
 // DEEP: error: cannot cut 3 nodes into 4 stages
 // RUN: not cleave-opt %t/mlp.mlir --cleave-plan=objective=fast 2>&1 | FileCheck %s --check-prefix=GOAL

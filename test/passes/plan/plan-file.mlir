@@ -53,7 +53,7 @@
 // RUN: not cleave-opt %t/mlp.mlir --cleave-plan=plan=%t/version.json 2>&1 | FileCheck %s --check-prefix=VERSION
 // VERSION: version.json:1:1: error: plan has another version, expected 1
 // RUN: not cleave-opt %t/mlp.mlir --cleave-plan=plan=%t/key.json 2>&1 | FileCheck %s --check-prefix=KEY
-// KEY: key.json:1:1: error: unknown key 'axis', expected one of version, axes, stages, inputs, params, values, predictions
+// KEY: key.json:1:1: error: unknown key 'axis', expected one of version, axes, microbatches, stages, inputs, params, values, predictions
 
 //--- mlp.mlir
 cleave.param @up : tensor<512x2048xf32>

@@ -56,6 +56,15 @@
 // ALL: cleave.mesh @stage0 = <["dp"=2, "tp"=2], ranks = [0, 1, 2, 3]>
 // ALL: cleave.mesh @stage1 = <["dp"=2, "tp"=2], ranks = [4, 5, 6, 7]>
 
+// Tests that micro-batches divide the batch before dp does, in time: no ranks more.
+// RUN: cleave-opt %t/mlp.mlir --cleave-plan="dp=2 microbatches=2" | FileCheck %s --check-prefix=MB
+// MB: cleave.mesh @stage0 = <["dp"=2], ranks = [0, 1], micro_batches = 2>
+// MB: %arg0: {{.*}}#cleave.sharding<@stage0, [{"mb", "dp"}, {}]>
+// MB: cleave.dot {{.*}}#cleave.sharding<@stage0, [{"mb", "dp"}, {}]>
+// RUN: cleave-opt %t/mlp.mlir --cleave-plan="microbatches=4" | FileCheck %s --check-prefix=MB4
+// MB4: cleave.mesh @stage0 = <[], ranks = [0], micro_batches = 4>
+// MB4: %arg0: {{.*}}#cleave.sharding<@stage0, [{"mb"}, {}]>
+
 // Tests that patterns win over the search: the first product by rows, which takes
 // a second collective.
 // RUN: cleave-opt %t/mlp.mlir --cleave-plan="tp=2 shards=up=tp,-" | FileCheck %s --check-prefix=PIN
@@ -122,6 +131,8 @@ func.func @main(%x: tensor<8x64xf32> {cleave.name = "x"}) -> (tensor<8x32xf32> {
 // STORE: cleave.param @w : {{.*}}<@stage0, [{}, {}]>
 // STORE: cleave.dot {{.*}}<@stage0, [{}, {}], partial<sum, {"dp"}>>
 // STORE: cleave.binary sub {{.*}}<@stage0, [{}, {}]>
+// RUN: cleave-opt %t/store.mlir --cleave-plan=microbatches=2 | FileCheck %s --check-prefix=SUM2
+// SUM2: cleave.dot {{.*}}<@stage0, [{}, {}], partial<sum, {"mb"}>>
 
 //--- store.mlir
 cleave.param @w : tensor<64x32xf32>
@@ -131,4 +142,29 @@ func.func @main(%x: tensor<8x64xf32> {cleave.name = "x"}, %dy: tensor<8x32xf32> 
   %next = cleave.binary sub %w, %dw : tensor<64x32xf32>
   cleave.store %next, @w : tensor<64x32xf32>
   return
+}
+
+// Tests that a backward op is in the stage of the op it comes from, and an update in
+// that of its gradient.
+// RUN: cleave-opt %t/train.mlir --cleave-plan=pp=2 | FileCheck %s --check-prefix=TRAIN
+// TRAIN: cleave.dot {{.*}}cleave.node = 0{{.*}}cleave.stage = 0
+// TRAIN: cleave.dot {{.*}}cleave.node = 1{{.*}}cleave.stage = 1
+// TRAIN: cleave.dot {{.*}}cleave.origin = 1{{.*}}cleave.stage = 1
+// TRAIN: cleave.dot {{.*}}cleave.origin = 0{{.*}}cleave.stage = 0
+// TRAIN: cleave.binary sub {{.*}}cleave.stage = 0
+// TRAIN: cleave.store {{.*}}cleave.stage = 0
+
+//--- train.mlir
+cleave.param @u : tensor<16x16xf32>
+cleave.param @v : tensor<16x16xf32>
+func.func @main(%x: tensor<8x16xf32> {cleave.name = "x"}, %dy: tensor<8x16xf32> {cleave.name = "dy"}) -> (tensor<8x16xf32> {cleave.name = "y"}) {
+  %u = cleave.load @u : tensor<16x16xf32>
+  %v = cleave.load @v : tensor<16x16xf32>
+  %h = cleave.dot %x, %u {cleave.node = 0 : i64, lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contract = array<i64: 1>, rhs_contract = array<i64: 0>} : (tensor<8x16xf32>, tensor<16x16xf32>) -> tensor<8x16xf32>
+  %y = cleave.dot %h, %v {cleave.node = 1 : i64, lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contract = array<i64: 1>, rhs_contract = array<i64: 0>} : (tensor<8x16xf32>, tensor<16x16xf32>) -> tensor<8x16xf32>
+  %dh = cleave.dot %dy, %v {cleave.origin = 1 : i64, lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contract = array<i64: 1>, rhs_contract = array<i64: 1>} : (tensor<8x16xf32>, tensor<16x16xf32>) -> tensor<8x16xf32>
+  %du = cleave.dot %x, %dh {cleave.origin = 0 : i64, lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contract = array<i64: 0>, rhs_contract = array<i64: 0>} : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<16x16xf32>
+  %next = cleave.binary sub %u, %du : tensor<16x16xf32>
+  cleave.store %next, @u : tensor<16x16xf32>
+  return %y : tensor<8x16xf32>
 }
