@@ -17,6 +17,8 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <numeric>
+
 using namespace cleave;
 using namespace mlir;
 
@@ -45,43 +47,44 @@ struct Scores {
 
 //===-- Masks -------------------------------------------------------------===//
 
-/// Whether `allows(s, t)` holds for exactly the keys t up to the diagonal, for
-/// `value` of shape [..., S, T]; `isKept` judges an element.
+/// Sizes of the dims in front of [S, T], 1 where the mask is repeated.
+static SmallVector<int64_t> getDistinctBatch(Value mask) {
+  SmallVector<int64_t> batch(shapeOf(mask).drop_back(2));
+  auto broadcast = mask.getDefiningOp<BroadcastOp>();
+  if (!broadcast)
+    return batch;
+  SmallVector<int64_t> distinct(batch.size(), 1);
+  for (auto [size, dim] :
+       llvm::zip(shapeOf(broadcast.getX()), broadcast.getDims()))
+    if (dim < static_cast<int64_t>(distinct.size()))
+      distinct[dim] = size;
+  return distinct;
+}
+
+/// Whether `isKept` holds for exactly the keys up to the diagonal, in each
+/// [S, T] of `value` [..., S, T].
 static bool isCausal(Value value, function_ref<bool(double)> isKept) {
   ArrayRef<int64_t> shape = shapeOf(value);
   int64_t rank = shape.size();
-  // Batch and heads must not matter: look for the dims that are not repeated.
-  auto broadcast = value.getDefiningOp<BroadcastOp>();
-  SmallVector<int64_t> batch(shape.drop_back(2));
-  if (broadcast)
-    for (int64_t dim = 0; dim < rank - 2; ++dim) {
-      auto position = llvm::find(broadcast.getDims(), dim);
-      if (position == broadcast.getDims().end() ||
-          shapeOf(broadcast.getX())[position - broadcast.getDims().begin()] ==
-              1)
-        batch[dim] = 1;
-    }
-  int64_t queries = shape[rank - 2], keys = shape[rank - 1], outer = 1;
-  for (int64_t size : batch)
-    outer *= size;
+  int64_t queries = shape[rank - 2], keys = shape[rank - 1];
+  SmallVector<int64_t> batch = getDistinctBatch(value);
+  int64_t outer = std::accumulate(batch.begin(), batch.end(), int64_t(1),
+                                  std::multiplies<>());
   if (queries > keys || outer * queries * keys > maskLimit ||
       !isReadable(value))
     return false;
   SmallVector<int64_t> index(rank);
-  for (int64_t o = 0; o < outer; ++o) {
-    int64_t rest = o;
+  for (int64_t i = 0, e = outer * queries * keys; i < e; ++i) {
+    int64_t s = i / keys % queries, t = i % keys, rest = i / (queries * keys);
+    index[rank - 2] = s;
+    index[rank - 1] = t;
     for (int64_t dim = rank - 3; dim >= 0; --dim) {
       index[dim] = rest % batch[dim];
       rest /= batch[dim];
     }
-    for (int64_t s = 0; s < queries; ++s)
-      for (int64_t t = 0; t < keys; ++t) {
-        index[rank - 2] = s;
-        index[rank - 1] = t;
-        std::optional<double> element = readElement(value, index);
-        if (!element || isKept(*element) != (t <= s + keys - queries))
-          return false;
-      }
+    std::optional<double> element = readElement(value, index);
+    if (!element || isKept(*element) != (t <= s + keys - queries))
+      return false;
   }
   return true;
 }

@@ -11,8 +11,9 @@
 #include "passes/normalize/Passes.h"
 
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/STLExtras.h"
 
-#include <cmath>
+#include <algorithm>
 
 using namespace cleave;
 using namespace mlir;

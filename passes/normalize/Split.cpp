@@ -4,8 +4,6 @@
 
 #include "llvm/ADT/STLExtras.h"
 
-#include <numeric>
-
 using namespace cleave;
 using namespace mlir;
 

@@ -271,6 +271,8 @@ def attention(op, q, k, v, *mask):
     repeat = q.shape[1] // k.shape[1] if k.shape[1] else 1
     k, v = np.repeat(k, repeat, axis=1), np.repeat(v, repeat, axis=1)
     scores = op.float("scale") * np.einsum("bhsd,bhtd->bhst", q, k)
+    if op.has("causal"):
+        scores = np.where(np.tri(*scores.shape[2:], scores.shape[3] - scores.shape[2]), scores, -np.inf)
     return np.einsum("bhst,bhte->bhse", softmax(scores + (mask[0] if mask else 0), -1), v)
 
 
@@ -464,5 +466,6 @@ def check(text):
 
 
 np.seterr(all="ignore")
-for text in open(sys.argv[1]).read().split("// -----"):
-    check(text)
+if __name__ == "__main__":
+    for text in open(sys.argv[1]).read().split("// -----"):
+        check(text)
