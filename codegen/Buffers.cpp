@@ -21,6 +21,9 @@ static BufferAttr findBuffer(Value value) {
     return dyn_cast<BufferAttr>(buffers[number]);
   }
   auto argument = cast<BlockArgument>(value);
+  // A carried value of a chunk lies where the result of the same number does.
+  if (auto chunk = dyn_cast<ChunkOp>(argument.getOwner()->getParentOp()))
+    return findBuffer(chunk.getResult(argument.getArgNumber()));
   auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
   if (!function)
     return {};

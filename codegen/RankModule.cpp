@@ -14,8 +14,7 @@
 using namespace cleave;
 using namespace mlir;
 
-//===-- Groups, routes, shards
-//----------------------------------------------===//
+//===-- Groups, routes, shards --------------------------------------------===//
 
 Group cleave::listGroup(MeshAttr mesh, ArrayAttr axes) {
   llvm::SmallVector<int64_t> along;
@@ -92,8 +91,7 @@ SmallVector<DimRange> cleave::getShardRange(ArrayRef<int64_t> shape,
   return ranges;
 }
 
-//===-- The reader
-//----------------------------------------------------------===//
+//===-- The reader --------------------------------------------------------===//
 
 namespace {
 /// Fills a RankModule function by function.
@@ -176,9 +174,12 @@ LogicalResult Reader::readStage(func::FuncOp function) {
         intern(result.axes, WorldAxis{axis.getName().str(), axis.getSize()}));
   if (failed(readArguments(program)) || failed(readResults(program)))
     return failure();
-  for (Operation &op : function.getBody().front())
-    if (failed(readOp(program, &op)))
-      return failure();
+  WalkResult walk = function.walk([&](Operation *op) {
+    return failed(readOp(program, op)) ? WalkResult::interrupt()
+                                       : WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return failure();
   // States that are only stored come behind those that are loaded.
   for (auto store : function.getOps<StoreOp>())
     if (failed(readStore(program, store)))

@@ -194,7 +194,7 @@ LogicalResult Emitter::emit(RecvOp recv) {
   return success();
 }
 
-int64_t cleave::getWorkspaceBytes(const RankModule &ranks, Operation *op) {
+int64_t cleave::getWorkspaceBytes(Operation *op) {
   if (auto gather = dyn_cast<AllGatherOp>(op))
     return getByteSize(gather.getResult().getType());
   if (auto scatter = dyn_cast<ReduceScatterOp>(op))

@@ -15,7 +15,7 @@ std::string getNodeName(mlir::Location loc);
 bool isCollective(mlir::Operation *op);
 
 /// Bytes of workspace that the call of a collective needs.
-int64_t getWorkspaceBytes(const RankModule &ranks, mlir::Operation *op);
+int64_t getWorkspaceBytes(mlir::Operation *op);
 
 /// Emits the call of a collective; its workspace is in the arena at
 /// `workspace`.

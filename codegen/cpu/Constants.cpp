@@ -33,21 +33,17 @@ FailureOr<std::string> cleave::getElementBytes(Operation *user,
 
 FailureOr<std::string> cleave::getConstantBytes(func::FuncOp stage,
                                                 BufferAttr buffer) {
-  for (auto constant : stage.getOps<ConstantOp>()) {
-    FailureOr<BufferAttr> own = getBuffer(constant.getResult());
-    if (failed(own))
-      return failure();
-    if (own->getSpace() != BufferSpace::Constant ||
-        own->getIndex() != buffer.getIndex())
-      continue;
-    // A splat whose strides are all 0 is one element.
-    auto value = constant.getValue();
-    if (auto splat = dyn_cast<SplatElementsAttr>(value))
-      if (llvm::all_of(own->getStrides(), [](int64_t s) { return s == 0; }))
-        value = splat.resizeSplat(
-            RankedTensorType::get({}, value.getElementType()));
-    return getElementBytes(constant, value);
-  }
+  ConstantOp found;
+  stage.walk([&](ConstantOp constant) {
+    // Those of kernels are part of their code.
+    auto buffers = constant->getAttrOfType<ArrayAttr>("cleave.buffers");
+    auto own = buffers ? dyn_cast<BufferAttr>(buffers[0]) : BufferAttr();
+    if (own && own.getSpace() == BufferSpace::Constant &&
+        own.getIndex() == buffer.getIndex())
+      found = constant;
+  });
+  if (found)
+    return getElementBytes(found, found.getValue());
   return stage.emitError() << "no constant of '" << stage.getSymName()
                            << "' is in " << buffer;
 }

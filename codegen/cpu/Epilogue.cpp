@@ -18,8 +18,7 @@
 using namespace cleave;
 using namespace mlir;
 
-//===-- Operands
-//------------------------------------------------------------===//
+//===-- Operands ----------------------------------------------------------===//
 
 /// View of `op`'s result, given the view of its operand; none when it is no
 /// view.
@@ -74,8 +73,7 @@ FailureOr<LibraryOperand> cleave::traceOperand(KernelOp kernel, Value value) {
   return diag;
 }
 
-//===-- The chain
-//-----------------------------------------------------------===//
+//===-- The chain ---------------------------------------------------------===//
 
 static std::optional<CleavePostOpKind> getPostOp(UnaryKind kind) {
   switch (kind) {

@@ -11,12 +11,29 @@
 using namespace cleave;
 using namespace mlir;
 
-StepBuilder::StepBuilder(ModuleOp target, StringRef name)
-    : target(target), loc(target.getLoc()),
+StringRef ConstantPool::add(StringRef prefix, StringRef bytes,
+                            int64_t alignment) {
+  std::string &name = names[(prefix + bytes).str()];
+  if (!name.empty())
+    return name;
+  name = (prefix + Twine(names.size())).str();
+  OpBuilder b = OpBuilder::atBlockBegin(target.getBody());
+  auto type = LLVM::LLVMArrayType::get(b.getI8Type(), bytes.size());
+  b.create<LLVM::GlobalOp>(target.getLoc(), type, /*isConstant=*/true,
+                           LLVM::Linkage::Internal, name,
+                           b.getStringAttr(bytes), alignment);
+  return name;
+}
+
+StepBuilder::StepBuilder(ConstantPool &pool, StringRef name, bool isChunk)
+    : pool(pool), target(pool.getModule()), loc(target.getLoc()),
       b(OpBuilder::atBlockEnd(target.getBody())),
       pointer(LLVM::LLVMPointerType::get(target.getContext())) {
+  SmallVector<Type> arguments{pointer, pointer};
+  if (isChunk)
+    arguments.push_back(b.getI64Type());
   auto type = LLVM::LLVMFunctionType::get(
-      LLVM::LLVMVoidType::get(b.getContext()), {pointer, pointer});
+      LLVM::LLVMVoidType::get(b.getContext()), arguments);
   function =
       b.create<LLVM::LLVMFuncOp>(loc, name, type, LLVM::Linkage::Internal);
   Block *entry = function.addEntryBlock(b);
@@ -39,38 +56,22 @@ Value StepBuilder::i64(int64_t value) {
 
 Value StepBuilder::null() { return b.create<LLVM::ZeroOp>(loc, pointer); }
 
-//===-- Globals
-//-------------------------------------------------------------===//
-
-Value StepBuilder::global(StringRef prefix, StringRef bytes,
-                          int64_t alignment) {
-  std::string &name = globals[(prefix + bytes).str()];
-  if (name.empty()) {
-    name = (prefix + Twine(globals.size())).str();
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(target.getBody());
-    auto type = LLVM::LLVMArrayType::get(b.getI8Type(), bytes.size());
-    b.create<LLVM::GlobalOp>(target.getLoc(), type, /*isConstant=*/true,
-                             LLVM::Linkage::Internal, name,
-                             b.getStringAttr(bytes), alignment);
-  }
-  return symbol(name);
-}
+//===-- Globals -----------------------------------------------------------===//
 
 Value StepBuilder::text(StringRef text) {
-  return global("text", StringRef((text + Twine('\0')).str()), 1);
+  std::string bytes = (text + Twine('\0')).str();
+  return symbol(pool.add("text", bytes, 1));
 }
 
 Value StepBuilder::constant(StringRef bytes) {
-  return global("constant", bytes, 64);
+  return symbol(pool.add("constant", bytes, 64));
 }
 
 Value StepBuilder::symbol(StringRef name) {
   return b.create<LLVM::AddressOfOp>(loc, pointer, name);
 }
 
-//===-- Addresses
-//-----------------------------------------------------------===//
+//===-- Addresses ---------------------------------------------------------===//
 
 Value StepBuilder::inPrologue(llvm::function_ref<Value()> build) {
   OpBuilder::InsertionGuard guard(b);
@@ -116,20 +117,32 @@ Value StepBuilder::base(BufferSpace space, int64_t index) {
          });
 }
 
-Value StepBuilder::offset(Value address, int64_t bytes) {
-  if (bytes == 0)
-    return address;
+Value StepBuilder::microBatch() {
+  return function.getNumArguments() > 2 ? function.getArgument(2) : Value();
+}
+
+Value StepBuilder::offset(Value address, Value bytes) {
   return b.create<LLVM::GEPOp>(loc, pointer, b.getI8Type(), address,
-                               ArrayRef<LLVM::GEPArg>{i64(bytes)},
+                               ArrayRef<LLVM::GEPArg>{bytes},
                                /*inbounds=*/true);
 }
 
-Value StepBuilder::address(BufferAttr buffer, int64_t bytes) {
-  bytes += buffer.getOffset();
+Value StepBuilder::offset(Value address, int64_t bytes) {
+  return bytes == 0 ? address : offset(address, i64(bytes));
+}
+
+Value StepBuilder::address(BufferAttr buffer) {
+  Value base = this->base(buffer.getSpace(), buffer.getIndex());
   // The coordinates are an array of i64.
+  int64_t bytes = buffer.getOffset();
   if (buffer.getSpace() == BufferSpace::Coords)
     bytes += 8 * buffer.getIndex();
-  return offset(base(buffer.getSpace(), buffer.getIndex()), bytes);
+  Value first = offset(base, bytes);
+  if (buffer.getSlots() == 1)
+    return first;
+  Value slot =
+      b.create<LLVM::URemOp>(loc, microBatch(), i64(buffer.getSlots()));
+  return offset(first, multiplyAdd(slot, buffer.getSlotBytes(), i64(0)));
 }
 
 Value StepBuilder::arena(int64_t bytes) {
@@ -155,8 +168,7 @@ Value StepBuilder::cell() {
   return errorCell;
 }
 
-//===-- Instructions
-//--------------------------------------------------------===//
+//===-- Instructions ------------------------------------------------------===//
 
 Value StepBuilder::load(Type type, Value address) {
   return b.create<LLVM::LoadOp>(loc, type, address);
@@ -199,6 +211,36 @@ void StepBuilder::ifNotZero(Value cell, llvm::function_ref<void()> body) {
   body();
   b.create<LLVM::BrOp>(loc, after);
   b.setInsertionPointToEnd(after);
+}
+
+void StepBuilder::callChunk(StringRef name, Value microBatch) {
+  auto callee = target.lookupSymbol<LLVM::LLVMFuncOp>(name);
+  b.create<LLVM::CallOp>(
+      loc, callee, ValueRange{context(), function.getArgument(1), microBatch});
+}
+
+void StepBuilder::loop(int64_t count, llvm::function_ref<void(Value)> body) {
+  Region &region = function.getBody();
+  Value zero = i64(0);
+  Block *from = b.getInsertionBlock();
+  Block *turn = b.createBlock(&region, region.end(), {b.getI64Type()}, {loc});
+  Value index = turn->getArgument(0);
+  body(index);
+  Value next = add(index, 1);
+  Value more =
+      b.create<LLVM::ICmpOp>(loc, LLVM::ICmpPredicate::slt, next, i64(count));
+  Block *end = b.getInsertionBlock();
+  Block *after = b.createBlock(&region, region.end());
+  b.setInsertionPointToEnd(from);
+  b.create<LLVM::BrOp>(loc, ValueRange{zero}, turn);
+  b.setInsertionPointToEnd(end);
+  b.create<LLVM::CondBrOp>(loc, more, turn, ValueRange{next}, after,
+                           ValueRange());
+  b.setInsertionPointToEnd(after);
+}
+
+Value StepBuilder::add(Value value, int64_t other) {
+  return b.create<LLVM::AddOp>(loc, value, i64(other));
 }
 
 void StepBuilder::finish() { b.create<LLVM::ReturnOp>(loc, ValueRange()); }

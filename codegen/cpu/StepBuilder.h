@@ -15,13 +15,30 @@
 
 namespace cleave {
 
+/// Constants of a module; equal bytes are one global.
+class ConstantPool {
+public:
+  explicit ConstantPool(mlir::ModuleOp target) : target(target) {}
+  mlir::ModuleOp getModule() const { return target; }
+  /// Symbol of a global that holds `bytes`.
+  llvm::StringRef add(llvm::StringRef prefix, llvm::StringRef bytes,
+                      int64_t alignment);
+
+private:
+  mlir::ModuleOp target;
+  llvm::StringMap<std::string> names;
+};
+
 class StepBuilder {
 public:
-  /// Adds the function `name` to `target` and stands in its body.
-  StepBuilder(mlir::ModuleOp target, llvm::StringRef name);
+  /// Adds the function `name` to the pool's module and stands in its body. That
+  /// of a chunk has one more argument, the number of the micro-batch.
+  StepBuilder(ConstantPool &pool, llvm::StringRef name, bool isChunk = false);
 
   void setLoc(mlir::Location location) { loc = location; }
   mlir::Value context() { return function.getArgument(0); }
+  /// Number of the micro-batch in a chunk, null elsewhere.
+  mlir::Value microBatch();
   mlir::Value i32(int32_t value);
   mlir::Value i64(int64_t value);
   mlir::Value null();
@@ -31,10 +48,11 @@ public:
   mlir::Value constant(llvm::StringRef bytes);
   /// Address of the function or constant `symbol` of the module.
   mlir::Value symbol(llvm::StringRef symbol);
-  /// Address in a buffer's space, `bytes` behind the buffer's own offset.
-  /// Coordinates and inputs, outputs, states are found by the buffer's index.
-  mlir::Value address(BufferAttr buffer, int64_t bytes = 0);
+  /// Address of a buffer. Coordinates, inputs, outputs and states are found by
+  /// its index; of a ring, in a chunk, the place of the micro-batch.
+  mlir::Value address(BufferAttr buffer);
   mlir::Value offset(mlir::Value address, int64_t bytes);
+  mlir::Value offset(mlir::Value address, mlir::Value bytes);
   /// Address in the arena.
   mlir::Value arena(int64_t bytes);
   /// Stores the pointers in an array on the stack, valid until the next call.
@@ -43,10 +61,15 @@ public:
   mlir::Value cell();
   /// Calls `name(context, arguments...)` of the runtime.
   void call(llvm::StringRef name, mlir::ValueRange arguments);
+  /// Calls the function of a chunk.
+  void callChunk(llvm::StringRef name, mlir::Value microBatch);
+  /// `body` runs for 0 to count - 1.
+  void loop(int64_t count, llvm::function_ref<void(mlir::Value)> body);
   /// `body` runs when the i64 at `cell` is not 0.
   void ifNotZero(mlir::Value cell, llvm::function_ref<void()> body);
   mlir::Value load(mlir::Type type, mlir::Value address);
   void store(mlir::Value value, mlir::Value address);
+  mlir::Value add(mlir::Value value, int64_t other);
   /// value * factor + other, in i64.
   mlir::Value multiplyAdd(mlir::Value value, int64_t factor, mlir::Value other);
   void finish();
@@ -54,12 +77,10 @@ public:
 private:
   /// Base address of a space: from CleaveStep, once per function.
   mlir::Value base(BufferSpace space, int64_t index);
-  mlir::Value global(llvm::StringRef name, llvm::StringRef bytes,
-                     int64_t alignment);
-  mlir::Value stackSlot(int64_t words);
   /// Runs `build` with the builder in the function's prologue.
   mlir::Value inPrologue(llvm::function_ref<mlir::Value()> build);
 
+  ConstantPool &pool;
   mlir::ModuleOp target;
   mlir::Location loc;
   mlir::OpBuilder b;
@@ -68,7 +89,6 @@ private:
   /// The prologue is what stands before this op, in the entry block.
   mlir::Operation *prologueEnd = nullptr;
   llvm::DenseMap<std::pair<int64_t, int64_t>, mlir::Value> bases;
-  llvm::StringMap<std::string> globals;
   mlir::LLVM::AllocaOp pointerArray, errorCell;
 };
 

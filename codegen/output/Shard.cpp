@@ -14,8 +14,7 @@
 using namespace cleave;
 using namespace mlir;
 
-//===-- Sources
-//-------------------------------------------------------------===//
+//===-- Sources -----------------------------------------------------------===//
 
 FailureOr<StringRef> ShardSources::getBytes(ParamOp param) {
   if (!param.getValueAttr())
@@ -50,8 +49,7 @@ FailureOr<StringRef> ShardSources::getBytes(ParamOp param) {
   return buffer->getBuffer().substr(weights.getOffset(), weights.getLength());
 }
 
-//===-- The file
-//------------------------------------------------------------===//
+//===-- The file ----------------------------------------------------------===//
 
 DigestStream::DigestStream(StringRef path) : file(path, error) {
   SetBufferSize(1 << 20);
@@ -86,8 +84,7 @@ static void writeZeros(llvm::raw_ostream &stream, int64_t bytes) {
     stream.write_zeros(std::min(bytes, Most));
 }
 
-//===-- Slices
-//--------------------------------------------------------------===//
+//===-- Slices ------------------------------------------------------------===//
 
 namespace {
 class ShardWriter {
