@@ -76,7 +76,8 @@ void cleaveSend(CleaveContext *context, int32_t route, const void *buffer,
 void cleaveRecv(CleaveContext *context, int32_t route, void *buffer,
                 int64_t count, int32_t dtype, int32_t tag, const char *op) {
   communicate(context, "recv", op, [&] {
-    context->transport->recv(context->sender(route), buffer,
-                             count * dtypeBytes(dtype), tag, op);
+    if (std::optional<int> from = context->sender(route))
+      context->transport->recv(*from, buffer, count * dtypeBytes(dtype), tag,
+                               op);
   });
 }

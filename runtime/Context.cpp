@@ -43,18 +43,19 @@ void CleaveContext::setRoutes(const RouteTable &table) {
 }
 
 const std::vector<int> &CleaveContext::receivers(int route) const {
-  if (route < 0 || route >= static_cast<int>(routes.size()) ||
-      routes[route].to.empty())
-    fail(ExitPlan, "rank {} sends nothing on route {}", transport->rank(),
-         route);
+  if (route < 0 || route >= static_cast<int>(routes.size()))
+    fail(ExitPlan, "there is no route {}", route);
   return routes[route].to;
 }
 
-int CleaveContext::sender(int route) const {
-  if (route < 0 || route >= static_cast<int>(routes.size()) ||
-      routes[route].from.size() != 1)
-    fail(ExitPlan, "rank {} has no single sender on route {}",
-         transport->rank(), route);
+std::optional<int> CleaveContext::sender(int route) const {
+  if (route < 0 || route >= static_cast<int>(routes.size()))
+    fail(ExitPlan, "there is no route {}", route);
+  if (routes[route].from.size() > 1)
+    fail(ExitPlan, "rank {} has {} senders on route {}", transport->rank(),
+         routes[route].from.size(), route);
+  if (routes[route].from.empty())
+    return std::nullopt;
   return routes[route].from[0];
 }
 

@@ -50,9 +50,10 @@ struct CleaveContext {
   void throwIfFailed() const;
 
   void setRoutes(const cleave::rt::RouteTable &routes);
-  /// Ranks that a send on `route` goes to; the one that a recv comes from.
+  /// Ranks that a send on `route` goes to; the one that a recv comes from. None
+  /// where this rank has no part in the route.
   const std::vector<int> &receivers(int route) const;
-  int sender(int route) const;
+  std::optional<int> sender(int route) const;
 
   /// Memory that no step writes: what is made from it once stays valid.
   void addConstant(const void *begin, size_t bytes);
