@@ -206,15 +206,27 @@ FailureOr<int64_t> Reader::findTensor(func::FuncOp function, StringAttr name,
          << "the module has no " << what << " '" << name.getValue() << "'";
 }
 
+/// Whether a tensor can be kept in this form between steps.
+static bool isStorage(ShardingAttr sharding, RankedTensorType whole,
+                      MeshAttr mesh) {
+  auto hasRanks = [&](StringAttr axis) {
+    return mesh.getAxisPosition(axis.getValue()) >= 0;
+  };
+  return !sharding.isPartial() &&
+         sharding.getDims().size() == whole.getShape().size() &&
+         llvm::all_of(sharding.getDims(), [&](DimShardingAttr dim) {
+           return llvm::all_of(dim.getAxes(), hasRanks);
+         });
+}
+
 LogicalResult Reader::verifyLocalType(Operation *op, RankedTensorType whole,
                                       ShardingAttr sharding,
                                       RankedTensorType local, MeshAttr mesh,
                                       const Twine &what) {
-  if (sharding && (sharding.isPartial() ||
-                   sharding.getDims().size() != whole.getShape().size()))
+  if (sharding && !isStorage(sharding, whole, mesh))
     return op->emitError() << what << " has the sharding " << sharding
                            << "; expected one entry per dim of " << whole
-                           << " and no partial axes";
+                           << ", axes with ranks and none that is partial";
   RankedTensorType expected =
       sharding ? getLocalType(whole, sharding, mesh) : whole;
   if (expected == local)
@@ -290,11 +302,14 @@ LogicalResult Reader::addCollective(Operation *op, FlatSymbolRefAttr symbol,
       symbol ? module.lookupSymbol<MeshOp>(symbol.getValue()) : MeshOp();
   if (!mesh)
     return op->emitOpError() << "names no mesh of the module";
+  // Only an index may be along the axis in time.
+  bool isIndex = isa<AxisIndexOp>(op);
   for (auto axis : axes.getAsRange<StringAttr>())
-    if (mesh.getMesh().getAxisPosition(axis.getValue()) < 0)
-      return op->emitOpError() << "names the axis " << axis << " that "
-                               << symbol << " does not have";
-  if (!isa<AxisIndexOp>(op))
+    if (mesh.getMesh().getAxisPosition(axis.getValue()) < 0 &&
+        !(isIndex && axis.getValue() == MeshAttr::MicroBatchAxis))
+      return op->emitOpError() << "is along " << axis << ", of which " << symbol
+                               << " has no ranks";
+  if (!isIndex)
     intern(result.groups, listGroup(mesh.getMesh(), axes));
   return success();
 }
