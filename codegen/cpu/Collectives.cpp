@@ -66,9 +66,6 @@ private:
     return step.i32(ranks.getGroup(mesh.getMesh(), op.getAxes()));
   }
   Value name() { return step.text(getNodeName(op->getLoc())); }
-  /// `whole` must have `parts` times the items of `part` in dim.
-  LogicalResult verifyParts(RankedTensorType part, RankedTensorType whole,
-                            int64_t dim, int64_t parts);
 
   StepBuilder &step;
   const RankModule &ranks;
@@ -77,19 +74,6 @@ private:
   Value in, out, dtype;
 };
 } // namespace
-
-static int64_t getGroupSize(MeshAttr mesh, ArrayAttr axes) {
-  int64_t size = 1;
-  for (auto axis : axes.getAsRange<StringAttr>())
-    size *= mesh.getAxisSize(axis.getValue());
-  return size;
-}
-
-template <typename Op> static int64_t getGroupSize(Op op) {
-  MeshOp mesh =
-      SymbolTable::lookupNearestSymbolFrom<MeshOp>(op, op.getMeshAttr());
-  return getGroupSize(mesh.getMesh(), op.getAxes());
-}
 
 LogicalResult Emitter::prepare(Value input, Value output) {
   Value any = input ? input : output;
@@ -109,18 +93,6 @@ LogicalResult Emitter::prepare(Value input, Value output) {
   return success();
 }
 
-LogicalResult Emitter::verifyParts(RankedTensorType part,
-                                   RankedTensorType whole, int64_t dim,
-                                   int64_t parts) {
-  SmallVector<int64_t> expected(part.getShape());
-  expected[dim] *= parts;
-  if (whole.getShape() == ArrayRef(expected))
-    return success();
-  return op->emitOpError() << "joins " << parts << " parts of " << part
-                           << " to " << whole << "; expected "
-                           << part.clone(expected);
-}
-
 LogicalResult Emitter::emit(AllReduceOp reduce) {
   if (failed(prepare(reduce.getX(), reduce.getResult())))
     return failure();
@@ -134,9 +106,7 @@ LogicalResult Emitter::emit(AllReduceOp reduce) {
 LogicalResult Emitter::emit(AllGatherOp gather) {
   RankedTensorType part = getType(gather.getX());
   int64_t dim = gather.getDim();
-  if (failed(verifyParts(part, getType(gather.getResult()), dim,
-                         getGroupSize(gather))) ||
-      failed(prepare(gather.getX(), gather.getResult())))
+  if (failed(prepare(gather.getX(), gather.getResult())))
     return failure();
   step.call("cleaveAllGather",
             {group(gather), in, out,
@@ -149,9 +119,7 @@ LogicalResult Emitter::emit(AllGatherOp gather) {
 LogicalResult Emitter::emit(ReduceScatterOp scatter) {
   RankedTensorType part = getType(scatter.getResult());
   int64_t dim = scatter.getDim();
-  if (failed(verifyParts(part, getType(scatter.getX()), dim,
-                         getGroupSize(scatter))) ||
-      failed(prepare(scatter.getX(), scatter.getResult())))
+  if (failed(prepare(scatter.getX(), scatter.getResult())))
     return failure();
   step.call("cleaveReduceScatter",
             {group(scatter), in, out,
@@ -164,10 +132,6 @@ LogicalResult Emitter::emit(ReduceScatterOp scatter) {
 
 LogicalResult Emitter::emit(AllToAllOp exchange) {
   RankedTensorType type = getType(exchange.getX());
-  int64_t parts = getGroupSize(exchange);
-  if (type.getRank() == 0 || type.getShape().front() != parts)
-    return exchange.emitOpError() << "exchanges " << type << " in a group of "
-                                  << parts << "; expected one part a rank";
   if (failed(prepare(exchange.getX(), exchange.getResult())))
     return failure();
   step.call("cleaveAllToAll",
