@@ -158,9 +158,9 @@ void cleaveBroadcast(CleaveContext *, int32_t group, void *buffer,
                      const char *op);
 
 /// Point to point. `route` indexes the manifest's routes: for each sending rank
-/// the list of receivers, and the reverse; a rank without part in it does nothing.
-/// A send returns when the buffer may be written again. `tag` tells the messages
-/// of one pair of ranks apart.
+/// the list of receivers, and the reverse; a rank without part in it does
+/// nothing. A send returns when the buffer may be written again. `tag` tells
+/// the messages of one pair of ranks apart.
 void cleaveSend(CleaveContext *, int32_t route, const void *buffer,
                 int64_t count, int32_t dtype, int32_t tag, const char *op);
 void cleaveRecv(CleaveContext *, int32_t route, void *buffer, int64_t count,

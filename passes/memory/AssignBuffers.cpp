@@ -77,6 +77,9 @@ LogicalResult Assigner::collectLayouts() {
       lastUse[layouts.get(operand).root] = step;
     ++step;
   }
+  // A store is in force at the end of the step: its value lives until then.
+  for (auto store : function.getOps<StoreOp>())
+    lastUse[layouts.get(store.getValue()).root] = step;
   return success();
 }
 

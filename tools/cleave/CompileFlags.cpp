@@ -34,13 +34,26 @@ ImportOptions cleave::parseImports(const std::vector<std::string> &bindings,
 
 static void addPlanFlags(CLI::App &command, CompileFlags &flags) {
   PlanPassOptions &plan = flags.pipeline.plan;
+  auto verifyPositive = [](const std::string &text) -> std::string {
+    int64_t value;
+    if (llvm::StringRef(text).getAsInteger(10, value) || value < 1)
+      return "expected a whole number above 0, found '" + text + "'";
+    return "";
+  };
   auto addSize = [&](const char *name, int64_t &size, const char *help) {
-    command.add_option(name, size, help)->check(CLI::PositiveNumber);
+    command.add_option(name, size, help)
+        ->check(CLI::Validator(verifyPositive, "N", name));
   };
   addSize("--ranks", plan.ranks, "CPU ranks on this host");
   addSize("--dp", plan.dp, "ranks that share the batch");
   addSize("--tp", plan.tp, "ranks that share tensors");
   addSize("--pp", plan.pp, "pipeline stages");
+  addSize("--microbatches", plan.microBatches,
+          "parts of the batch that pass the stages one after the other");
+  command
+      .add_option("--schedule", flags.pipeline.schedule,
+                  "order of micro-batches: gpipe or 1f1b")
+      ->check(CLI::IsMember({"gpipe", "1f1b"}));
   command
       .add_option("--shard", flags.shards,
                   "GLOB=-,tp: per dim an axis, axes joined by +, or -")
@@ -54,6 +67,17 @@ static void addPlanFlags(CLI::App &command, CompileFlags &flags) {
   command.add_flag("--print-plan", flags.printPlan, "print plan.json");
 }
 
+static void addTrainFlags(CLI::App &command, CompileFlags &flags) {
+  CLI::Option *train = command.add_flag("--train", flags.pipeline.train,
+                                        "a step that trains, by SGD");
+  command
+      .add_option("--loss-output", flags.pipeline.loss,
+                  "the output to minimise, where there are several")
+      ->needs(train);
+  command.add_option("--lr", flags.pipeline.learningRate, "learning rate")
+      ->needs(train);
+}
+
 CLI::App *cleave::addCompileFlags(CLI::App &app, CompileFlags &flags) {
   CLI::App *command =
       app.add_subcommand("compile", "Compiles a model for a number of ranks.");
@@ -62,6 +86,7 @@ CLI::App *cleave::addCompileFlags(CLI::App &app, CompileFlags &flags) {
   command->add_option("-o", flags.out, "the folder to write")->required();
   addModelFlags(*command, flags.bindings, flags.shapes);
   addPlanFlags(*command, flags);
+  addTrainFlags(*command, flags);
   command->add_option("--target-cpu", flags.cpu,
                       "a CPU that LLVM knows (default: this machine's)");
   command->add_option("--dump-passes", flags.dumpFolder,

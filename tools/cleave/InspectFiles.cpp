@@ -14,8 +14,7 @@ using namespace cleave;
 using llvm::json::Object;
 using llvm::json::Value;
 
-//===-- Plans
-//---------------------------------------------------------------===//
+//===-- Plans -------------------------------------------------------------===//
 
 /// Members of an object in the order of their names.
 static std::map<std::string, const Value *> sorted(const Object *object) {
@@ -62,8 +61,7 @@ int cleave::inspectPlan(const InspectFlags &flags) {
   return ExitDone;
 }
 
-//===-- Weights
-//-------------------------------------------------------------===//
+//===-- Weights -----------------------------------------------------------===//
 
 /// The JSON header of a .safetensors file.
 static std::optional<Object> readHeader(const std::string &path) {

@@ -9,6 +9,7 @@
 #include "tools/cleave/Manifest.h"
 #include "tools/cleave/Verbs.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <map>
@@ -28,27 +29,35 @@ static int64_t getCount(const Object &counts, llvm::StringRef name) {
   return counts.getInteger(name).value_or(0);
 }
 
-/// Bytes of a rank's weights file.
-static int64_t getWeightBytes(const Object &manifest, const Object &rank) {
-  llvm::StringRef path = rank.getString("weights").value_or("");
-  for (const Value &entry : getArray(manifest, "files"))
-    if (entry.getAsObject()->getString("path") == path)
-      return entry.getAsObject()->getInteger("bytes").value_or(0);
-  return 0;
+static int64_t getElementBytes(llvm::StringRef dtype) {
+  if (dtype == "bool")
+    return 1;
+  int64_t bits = 0;
+  dtype.drop_while([](char c) { return !llvm::isDigit(c); })
+      .getAsInteger(10, bits);
+  return bits / 8;
+}
+
+/// Bytes of the tensors that a rank of the program keeps.
+static int64_t getStateBytes(const Object &program) {
+  int64_t total = 0;
+  for (const Value &entry : getArray(program, "state")) {
+    const Object &tensor = *entry.getAsObject();
+    int64_t bytes = getElementBytes(tensor.getString("dtype").value_or(""));
+    for (const Value &size : getArray(tensor, "shape"))
+      bytes *= size.getAsInteger().value_or(0);
+    total += bytes;
+  }
+  return total;
 }
 
 /// Facts of program `number`.
 static Object describeProgram(const Object &manifest, int64_t number) {
   const Object &program = *getArray(manifest, "programs")[number].getAsObject();
   Array ranks;
-  int64_t weightBytes = 0;
-  for (auto [i, entry] : llvm::enumerate(getArray(manifest, "ranks"))) {
-    const Object &rank = *entry.getAsObject();
-    if (rank.getInteger("program") != number)
-      continue;
-    ranks.push_back(static_cast<int64_t>(i));
-    weightBytes = std::max(weightBytes, getWeightBytes(manifest, rank));
-  }
+  for (auto [i, rank] : llvm::enumerate(getArray(manifest, "ranks")))
+    if (rank.getAsObject()->getInteger("program") == number)
+      ranks.push_back(static_cast<int64_t>(i));
   Object counts;
   if (const Object *found = program.getObject("counts"))
     counts = *found;
@@ -57,7 +66,7 @@ static Object describeProgram(const Object &manifest, int64_t number) {
   return Object{{"name", program.getString("name").value_or("")},
                 {"ranks", std::move(ranks)},
                 {"arenaBytes", getArray(manifest, "arenaBytes")[number]},
-                {"weightBytes", weightBytes},
+                {"weightBytes", getStateBytes(program)},
                 {"reductions", reductions},
                 {"counts", std::move(counts)}};
 }
@@ -83,8 +92,7 @@ static Object describe(const Object &manifest) {
                 {"programs", std::move(programs)}};
 }
 
-//===-- Text
-//----------------------------------------------------------------===//
+//===-- Text --------------------------------------------------------------===//
 
 static std::string joinNumbers(const Array &numbers, const char *separator) {
   std::string text;

@@ -60,8 +60,9 @@ static std::vector<std::string> getCommand(const RunFlags &flags,
                                            int64_t world) {
   std::vector<std::string> command;
   if (world > 1) {
-    command = {"mpirun",          "-n",        std::to_string(world),
-               "--oversubscribe", "--bind-to", "none"};
+    command = {
+        "mpirun", "--quiet",        "-n", std::to_string(world), "--bind-to",
+        "none",   "--oversubscribe"};
     if (geteuid() == 0)
       command.push_back("--allow-run-as-root");
   }

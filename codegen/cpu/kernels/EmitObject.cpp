@@ -46,15 +46,19 @@ static std::unique_ptr<llvm::TargetMachine> makeTarget(ModuleOp module,
     module.emitError() << "no code generator for " << triple << ": " << error;
     return nullptr;
   }
+  // Asked of a machine of that CPU, the library would print a message of its
+  // own.
+  std::unique_ptr<llvm::MCSubtargetInfo> known(
+      target->createMCSubtargetInfo(triple, /*CPU=*/"", /*Features=*/""));
+  if (!known->isCPUStringValid(name)) {
+    module.emitError() << "unknown CPU '" << name << "' for " << triple;
+    return nullptr;
+  }
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
   std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
       triple, name, features, options, llvm::Reloc::PIC_, std::nullopt,
       llvm::CodeGenOptLevel::Aggressive));
-  if (!machine->getMCSubtargetInfo()->isCPUStringValid(name)) {
-    module.emitError() << "unknown CPU '" << name << "' for " << triple;
-    return nullptr;
-  }
   return machine;
 }
 
