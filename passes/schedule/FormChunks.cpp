@@ -193,7 +193,8 @@ void ChunkFormer::endByCarry(AllReduceOp op, Block *body, Exports &exports) {
   Value carried = body->addArgument(type, op.getLoc());
   static const BinaryKind kinds[] = {BinaryKind::Add, BinaryKind::Max,
                                      BinaryKind::Min, BinaryKind::Mul};
-  OpBuilder builder = OpBuilder::atBlockEnd(body);
+  OpBuilder builder(op.getContext());
+  builder.setInsertionPointToEnd(body); // the body has no parent yet
   exports.carried.push_back(builder.create<BinaryOp>(
       op.getLoc(), type, kinds[static_cast<size_t>(op.getKind())], carried,
       op.getX()));
@@ -243,13 +244,12 @@ static Value joinStack(OpBuilder &builder, Location loc, Value stack,
 LogicalResult ChunkFormer::formChunk(Part part, StringRef name) {
   if (llvm::none_of(parts, [&](auto &entry) { return entry.second == part; }))
     return success();
-  Block *body = new Block();
+  Region region;
+  Block *body = &region.emplaceBlock();
   moveOps(part, body);
   Exports exports;
-  if (failed(collectExports(part, body, exports))) {
-    delete body;
+  if (failed(collectExports(part, body, exports)))
     return failure();
-  }
   SmallVector<Value> yielded(exports.carried);
   llvm::append_range(yielded, exports.ring);
   llvm::append_range(yielded, exports.stacked);
@@ -264,7 +264,7 @@ LogicalResult ChunkFormer::formChunk(Part part, StringRef name) {
   OpBuilder builder(anchor);
   auto chunk = builder.create<ChunkOp>(
       function.getLoc(), types, name, exports.inits, 1, exports.stacked.size());
-  chunk.getBody().push_back(body);
+  chunk.getBody().takeBody(region);
   auto results = chunk.getResults();
   for (auto [use, result] : llvm::zip(exports.carriedUses, results))
     use.replaceAllUsesWith(result);

@@ -4,10 +4,10 @@
 // 64 bytes would be needed without reuse; the chain a -> b -> out needs one: b
 // overwrites a in place.
 
-// CHECK: func.func @stage0(%{{.*}}: tensor<4x4xf32> {cleave.buffer = #cleave.buffer<input 0, 0, [4, 1]>})
+// CHECK: func.func @program0(%{{.*}}: tensor<4x4xf32> {cleave.buffer = #cleave.buffer<input 0, 0, [4, 1]>})
 // CHECK-SAME: -> (tensor<4x4xf32> {cleave.buffer = #cleave.buffer<output 0, 0, [4, 1]>}) attributes {cleave.arena_bytes = 64 : i64}
 cleave.param @w : tensor<4x4xf32> = dense<1.0> : tensor<4x4xf32>
-func.func @stage0(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+func.func @program0(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   // CHECK: cleave.load @w {cleave.buffers = [#cleave.buffer<state 0, 0, [4, 1]>]}
   %w = cleave.load @w : tensor<4x4xf32>
   // CHECK: cleave.transpose {{.*}}cleave.buffers = [#cleave.buffer<input 0, 0, [1, 4]>]
@@ -41,7 +41,7 @@ func.func @stage0(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
 // through a broadcast is not overwritten either.
 
 // CHECK: cleave.arena_bytes = 128 : i64
-func.func @stage0(%x: tensor<4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32> {
+func.func @program0(%x: tensor<4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32> {
   // CHECK: arena 0, [[A:[0-9]+]], [1]
   %a = cleave.kernel loop(%x) : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%p: tensor<4xf32>):

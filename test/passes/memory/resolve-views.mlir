@@ -3,8 +3,8 @@
 // Tests that attention stores its result in the order of the transpose that
 // reads it, so that the reshape behind it needs no copy.
 
-// CHECK-LABEL: func.func @stage0
-func.func @stage0(%q: tensor<1x6x9x64xf32>) -> tensor<1x9x384xf32> {
+// CHECK-LABEL: func.func @program0
+func.func @program0(%q: tensor<1x6x9x64xf32>) -> tensor<1x9x384xf32> {
   // CHECK: cleave.kernel attention({{.*}}) {cleave.orders = [array<i64: 0, 2, 1, 3>]}
   %a = cleave.kernel attention(%q) : (tensor<1x6x9x64xf32>) -> tensor<1x6x9x64xf32> {
   ^bb0(%x: tensor<1x6x9x64xf32>):
@@ -21,8 +21,8 @@ func.func @stage0(%q: tensor<1x6x9x64xf32>) -> tensor<1x9x384xf32> {
 
 // Tests that a reshape across a transpose copies, once for two equal uses.
 
-// CHECK-LABEL: func.func @stage0
-func.func @stage0(%x: tensor<4x6xf32>) -> (tensor<24xf32>, tensor<2x12xf32>) {
+// CHECK-LABEL: func.func @program0
+func.func @program0(%x: tensor<4x6xf32>) -> (tensor<24xf32>, tensor<2x12xf32>) {
   %t = cleave.transpose %x {perm = array<i64: 1, 0>} : (tensor<4x6xf32>) -> tensor<6x4xf32>
   // CHECK: %[[COPY:.*]] = cleave.kernel loop(
   // CHECK-NEXT: ^bb0(%[[IN:.*]]: tensor<6x4xf32>)
@@ -43,15 +43,15 @@ func.func @stage0(%x: tensor<4x6xf32>) -> (tensor<24xf32>, tensor<2x12xf32>) {
 // copied.
 
 cleave.mesh @stage0 = <["tp"=2], ranks = [0, 1]>
-// CHECK-LABEL: func.func @stage0
+// CHECK-LABEL: func.func @program0
 // CHECK-SAME: (%[[X:.*]]: tensor<4x6xf32>)
-func.func @stage0(%x: tensor<4x6xf32>) -> (tensor<4x3xf32>, tensor<4x6xf32>) {
+func.func @program0(%x: tensor<4x6xf32>) -> (tensor<4x3xf32>, tensor<4x6xf32>) {
+  // CHECK: %[[OUT:.*]] = cleave.kernel loop(%[[X]])
   // CHECK: cleave.slice
   %s = cleave.slice %x {starts = array<i64: 0, 0>, sizes = array<i64: 4, 3>, strides = array<i64: 1, 1>} : (tensor<4x6xf32>) -> tensor<4x3xf32>
   // CHECK: %[[COPY:.*]] = cleave.kernel loop
   // CHECK: cleave.all_reduce sum %[[COPY]]
   %r = cleave.all_reduce sum %s @stage0 ["tp"] : tensor<4x3xf32>
-  // CHECK: %[[OUT:.*]] = cleave.kernel loop(%[[X]])
   // CHECK: return %{{.*}}, %[[OUT]]
   return %r, %x : tensor<4x3xf32>, tensor<4x6xf32>
 }
@@ -61,8 +61,8 @@ func.func @stage0(%x: tensor<4x6xf32>) -> (tensor<4x3xf32>, tensor<4x6xf32>) {
 // Tests that a product whose contracting dims do not join in memory gets a copy in
 // an order in which they do.
 
-// CHECK-LABEL: func.func @stage0
-func.func @stage0(%x: tensor<2x6x9x4xf32>, %w: tensor<6x4x5xf32>) -> tensor<2x9x5xf32> {
+// CHECK-LABEL: func.func @program0
+func.func @program0(%x: tensor<2x6x9x4xf32>, %w: tensor<6x4x5xf32>) -> tensor<2x9x5xf32> {
   // CHECK: %[[COPY:.*]] = cleave.kernel loop({{.*}}) {cleave.orders = [array<i64: 0, 2, 1, 3>]}
   // CHECK: cleave.kernel matmul(%[[COPY]], %{{.*}})
   %y = cleave.kernel matmul(%x, %w) : (tensor<2x6x9x4xf32>, tensor<6x4x5xf32>) -> tensor<2x9x5xf32> {

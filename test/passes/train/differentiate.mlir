@@ -35,7 +35,9 @@ func.func @main() -> (tensor<f32> {cleave.name = "loss"}) {
   %w = cleave.load @w : tensor<2xf32>
   %q = cleave.binary mul %w, %w : tensor<2xf32>
   %l = cleave.reduce sum %q {dims = array<i64: 0>} : (tensor<2xf32>) -> tensor<f32>
-  // CHECK: %[[A:.*]] = cleave.binary mul %[[D:.*]], %[[W]]
+  // CHECK: %[[ONE:.*]] = cleave.constant
+  // CHECK: %[[D:.*]] = cleave.broadcast %[[ONE]]
+  // CHECK: %[[A:.*]] = cleave.binary mul %[[D]], %[[W]]
   // CHECK: %[[B:.*]] = cleave.binary mul %[[D]], %[[W]]
   // CHECK: %[[SUM:.*]] = cleave.binary add %[[A]], %[[B]]
   // CHECK: return %{{.*}}, %[[SUM]]

@@ -1,0 +1,80 @@
+//===- Pipeline.cpp - the phases in order ---------------------------------===//
+//
+// Reads as the picture of the design: normalize, train, plan, partition,
+// schedule, fuse, memory, with checks between. A phase adds its own passes in
+// its room.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Pipeline.h"
+
+#include "passes/fuse/Passes.h"
+#include "passes/memory/Passes.h"
+#include "passes/normalize/Passes.h"
+#include "passes/partition/Passes.h"
+#include "passes/schedule/Passes.h"
+#include "passes/train/Passes.h"
+#include "passes/verify/Passes.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace cleave;
+
+static void buildTrain(mlir::OpPassManager &pm,
+                       const PipelineOptions &options) {
+  pm.addPass(createDifferentiatePass({options.loss}));
+  pm.addPass(createAddOptimizerPass({options.learningRate}));
+  pm.addPass(mlir::createCSEPass());
+}
+
+void cleave::buildPipeline(mlir::OpPassManager &pm,
+                           const PipelineOptions &options) {
+  auto verify = [&](auto pass) {
+    if (options.verify)
+      pm.addPass(std::move(pass));
+  };
+  buildNormalizePipeline(pm);
+  if (options.train)
+    buildTrain(pm, options);
+  pm.addPass(createPlanPass(options.plan));
+  verify(createVerifyShardingsPass());
+  buildPartitionPipeline(pm);
+  verify(createVerifyLocalPass());
+  pm.addPass(createFormChunksPass());
+  pm.addPass(createOrderChunksPass({options.schedule}));
+  verify(createVerifyCollectivesPass());
+  pm.addPass(createFormKernelsPass());
+  pm.addPass(createResolveViewsPass());
+  pm.addPass(createAssignBuffersPass());
+}
+
+namespace {
+/// What the pipeline takes on the command line of cleave-opt.
+struct Flags : mlir::PassPipelineOptions<Flags> {
+  Option<int64_t> dp{*this, "dp", llvm::cl::desc("ranks that share the batch"),
+                     llvm::cl::init(1)};
+  Option<int64_t> tp{*this, "tp", llvm::cl::desc("ranks that share tensors"),
+                     llvm::cl::init(1)};
+  Option<int64_t> pp{*this, "pp", llvm::cl::desc("pipeline stages"),
+                     llvm::cl::init(1)};
+  Option<bool> train{*this, "train", llvm::cl::desc("add a training step"),
+                     llvm::cl::init(false)};
+};
+} // namespace
+
+void cleave::registerPipeline() {
+  mlir::PassPipelineRegistration<Flags>(
+      "cleave-pipeline",
+      "from a logical module to rank programs with planned memory",
+      [](mlir::OpPassManager &pm, const Flags &flags) {
+        PipelineOptions options;
+        options.plan.dp = flags.dp;
+        options.plan.tp = flags.tp;
+        options.plan.pp = flags.pp;
+        options.train = flags.train;
+        buildPipeline(pm, options);
+      });
+}

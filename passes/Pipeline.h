@@ -1,0 +1,37 @@
+//===- Pipeline.h - the phases in order -----------------------------------===//
+
+#ifndef CLEAVE_PASSES_PIPELINE_H
+#define CLEAVE_PASSES_PIPELINE_H
+
+#include "passes/plan/Passes.h"
+
+#include <string>
+
+namespace mlir {
+class OpPassManager;
+} // namespace mlir
+
+namespace cleave {
+
+struct PipelineOptions {
+  PlanPassOptions plan;
+  /// Read-only checks between phases.
+  bool verify = true;
+  /// Differentiate, optimize and store: a step that trains.
+  bool train = false;
+  /// Result that is the loss; may be empty when there is one.
+  std::string loss;
+  double learningRate = 0.01;
+  /// gpipe or 1f1b.
+  std::string schedule = "1f1b";
+};
+
+/// From a logical module to rank programs with planned memory.
+void buildPipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
+
+/// `--cleave-pipeline` for cleave-opt.
+void registerPipeline();
+
+} // namespace cleave
+
+#endif

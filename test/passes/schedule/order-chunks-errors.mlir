@@ -1,0 +1,7 @@
+// RUN: not cleave-opt %s --cleave-order-chunks=kind=zigzag 2>&1 | FileCheck %s
+
+// Tests that an unknown schedule is refused by name.
+
+// CHECK: error: unknown schedule 'zigzag'; expected gpipe or 1f1b
+module {
+}
