@@ -15,6 +15,7 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace cleave;
 using namespace mlir;
@@ -30,6 +31,8 @@ struct Place {
   BufferSpace space;
   int64_t index = 0;
   int64_t block = -1; ///< arena only
+  int64_t slots = 1,
+          slotBytes = 0; ///< one place per micro-batch, see BufferAttr
 };
 
 class Assigner {
@@ -40,7 +43,11 @@ public:
 
 private:
   LogicalResult collectLayouts();
+  LogicalResult collectLayouts(Block &block);
+  void addUse(Value value, Operation *user);
   void placeOutputs();
+  void placeChunk(ChunkOp chunk);
+  void placeYield(ChunkOp chunk, int64_t number);
   void placeRoots();
   Place placeRoot(Value root);
   int64_t findInPlace(OpResult result);
@@ -56,6 +63,9 @@ private:
   SmallVector<ArenaBlock> blocks;
   llvm::MapVector<StringRef, int64_t> states;
   int64_t constants = 0;
+  int64_t step = 0; ///< number of the next op; in the end, of all
+  /// Span in which chunks run; empty without chunks.
+  int64_t firstChunk = -1, scheduled = -1;
 };
 } // namespace
 
@@ -64,22 +74,45 @@ static int64_t getByteWidth(Value value) {
   return (type.getElementTypeBitWidth() + 7) / 8;
 }
 
-LogicalResult Assigner::collectLayouts() {
-  for (BlockArgument argument : function.getArguments())
+/// A use in a chunk of what was made outside of it repeats until the last turn.
+void Assigner::addUse(Value value, Operation *user) {
+  Value root = layouts.get(value).root;
+  bool repeats = user->getBlock() != root.getParentBlock();
+  int64_t &last = lastUse[root];
+  last = std::max(last, repeats ? scheduled : steps[user]);
+}
+
+LogicalResult Assigner::collectLayouts(Block &block) {
+  for (BlockArgument argument : block.getArguments())
     layouts.addArgument(argument);
-  int64_t step = 0;
-  for (Operation &op : function.front()) {
-    steps[&op] = step;
+  for (Operation &op : block) {
+    steps[&op] = step++;
     if (!layouts.add(&op))
       return op.emitOpError() << "is a view that strides cannot express; run "
                                  "cleave-resolve-views first";
-    for (Value operand : op.getOperands())
-      lastUse[layouts.get(operand).root] = step;
-    ++step;
+    if (auto chunk = dyn_cast<ChunkOp>(op)) {
+      firstChunk = firstChunk < 0 ? steps[&op] : firstChunk;
+      if (failed(collectLayouts(chunk.getBody().front())))
+        return failure();
+    }
+    if (isa<ScheduleOp>(op))
+      scheduled = steps[&op];
   }
-  // A store is in force at the end of the step: its value lives until then.
-  for (auto store : function.getOps<StoreOp>())
-    lastUse[layouts.get(store.getValue()).root] = step;
+  return success();
+}
+
+LogicalResult Assigner::collectLayouts() {
+  if (failed(collectLayouts(function.front())))
+    return failure();
+  function.walk([&](Operation *op) {
+    bool isInKernel = op->getParentOfType<KernelOp>() != nullptr;
+    if (op != function && !isInKernel)
+      for (Value operand : op->getOperands())
+        addUse(operand, op);
+    // A store is in force at the end of the step: its value lives until then.
+    if (auto store = dyn_cast<StoreOp>(op))
+      lastUse[layouts.get(store.getValue()).root] = step;
+  });
   return success();
 }
 
@@ -121,8 +154,10 @@ int64_t Assigner::findInPlace(OpResult result) {
     return -1;
   for (OpOperand &operand : op->getOpOperands()) {
     const Layout &source = layouts.get(operand.get());
-    auto it = places.find(source.root);
+    auto *it = places.find(source.root);
     bool dies = it != places.end() && it->second.space == BufferSpace::Arena &&
+                it->second.slots == 1 && !isa<BlockArgument>(source.root) &&
+                !isa<ChunkOp>(source.root.getDefiningOp()) &&
                 lastUse[source.root] == steps[op];
     bool same = operand.get().getType() == result.getType() &&
                 source.view.offset == 0 &&
@@ -150,30 +185,85 @@ Place Assigner::placeRoot(Value root) {
   if (isa<ConstantOp>(op))
     return {BufferSpace::Constant, constants++};
   int64_t first = steps[op];
-  int64_t last = lastUse.count(root) ? lastUse[root] : first;
+  int64_t last = std::max(first, lastUse.lookup(root));
+  // What lives at the schedule must not lie where a chunk that stands before
+  // works.
+  if (firstChunk >= 0 && op->getBlock() == &function.front() &&
+      last >= scheduled && first < scheduled)
+    first = std::min(first, firstChunk);
   if (int64_t block = findInPlace(cast<OpResult>(root)); block >= 0) {
     blocks[block].last = std::max(blocks[block].last, last);
     return {BufferSpace::Arena, 0, block};
   }
   int64_t bytes = cast<RankedTensorType>(root.getType()).getNumElements() *
                   getByteWidth(root);
-  blocks.push_back({std::max<int64_t>(bytes, 1), reuse ? first : 0,
-                    reuse ? last : static_cast<int64_t>(steps.size()), 0});
+  blocks.push_back(
+      {std::max<int64_t>(bytes, 1), reuse ? first : 0, reuse ? last : step, 0});
   return {BufferSpace::Arena, 0, static_cast<int64_t>(blocks.size()) - 1};
 }
 
-void Assigner::placeRoots() {
-  auto place = [&](Value value) {
-    if (layouts.get(value).root == value && !places.count(value)) {
-      Place found = placeRoot(value);
-      places[value] = found;
+/// A value that a kernel or collective of the chunk makes lies at once where
+/// the other chunks look for it.
+void Assigner::placeYield(ChunkOp chunk, int64_t number) {
+  Operation *yield = chunk.getBody().front().getTerminator();
+  const Layout &layout = layouts.get(yield->getOperand(number));
+  Operation *op = layout.root.getDefiningOp();
+  bool own = op && op->getBlock() == yield->getBlock() &&
+             !isa<LoadOp, ConstantOp, AxisIndexOp>(op) &&
+             layout.root.getType() == yield->getOperand(number).getType() &&
+             isDense(layout.view) && !places.count(layout.root);
+  if (!own)
+    return;
+  Place place = places.find(chunk.getResult(number))->second;
+  if (number >=
+      chunk.getNumResults() - static_cast<int64_t>(chunk.getStacked())) {
+    auto stack = cast<RankedTensorType>(chunk.getResult(number).getType());
+    place.slots = stack.getDimSize(0);
+    place.slotBytes = getByteSize(stack) / place.slots;
+  }
+  places[layout.root] = place;
+}
+
+/// Results live while chunks run and until their last use.
+void Assigner::placeChunk(ChunkOp chunk) {
+  size_t carried = chunk.getInits().size();
+  size_t stacked = chunk.getNumResults() - chunk.getStacked();
+  for (auto [i, result] : llvm::enumerate(chunk.getResults())) {
+    if (!places.count(result)) {
+      int64_t bytes = getByteSize(result.getType());
+      Place place{BufferSpace::Arena, 0, static_cast<int64_t>(blocks.size())};
+      if (i >= carried && i < stacked && chunk.getSlots() > 1) {
+        place.slots = chunk.getSlots();
+        place.slotBytes = llvm::alignTo(bytes, ArenaAlignment);
+        bytes = place.slots * place.slotBytes;
+      }
+      int64_t last = std::max(scheduled, lastUse.lookup(result));
+      blocks.push_back({std::max<int64_t>(bytes, 1), reuse ? firstChunk : 0,
+                        reuse ? last : step, 0});
+      places[result] = place;
     }
-  };
-  for (BlockArgument argument : function.getArguments())
-    place(argument);
-  for (Operation &op : function.front())
-    for (Value result : op.getResults())
-      place(result);
+    Place place = places[result];
+    if (i < carried)
+      places[chunk.getBody().getArgument(i)] = place;
+    else
+      placeYield(chunk, i);
+  }
+}
+
+void Assigner::placeRoots() {
+  function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (auto chunk = dyn_cast<ChunkOp>(op))
+      placeChunk(chunk);
+    if (op == function)
+      for (BlockArgument argument : function.getArguments())
+        places[argument] = placeRoot(argument);
+    for (Value result : op->getResults())
+      if (layouts.get(result).root == result && !places.count(result)) {
+        Place place = placeRoot(result);
+        places[result] = place;
+      }
+    return isa<KernelOp>(op) ? WalkResult::skip() : WalkResult::advance();
+  });
 }
 
 BufferAttr Assigner::makeBuffer(Value value) {
@@ -183,7 +273,8 @@ BufferAttr Assigner::makeBuffer(Value value) {
   if (place.block >= 0)
     offset += blocks[place.block].offset;
   return BufferAttr::get(function.getContext(), place.space, place.index,
-                         offset, layout.view.strides);
+                         offset, layout.view.strides, place.slots,
+                         place.slotBytes);
 }
 
 void Assigner::writeAttributes() {
@@ -191,15 +282,15 @@ void Assigner::writeAttributes() {
   for (BlockArgument argument : function.getArguments())
     function.setArgAttr(argument.getArgNumber(), BufferAttrName,
                         makeBuffer(argument));
-  for (Operation &op : function.front()) {
-    op.removeAttr(OrdersAttrName);
-    if (op.getNumResults() == 0)
-      continue;
+  function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    op->removeAttr(OrdersAttrName);
     SmallVector<Attribute> buffers;
-    for (Value result : op.getResults())
+    for (Value result : op->getResults())
       buffers.push_back(makeBuffer(result));
-    op.setAttr("cleave.buffers", builder.getArrayAttr(buffers));
-  }
+    if (!buffers.empty())
+      op->setAttr("cleave.buffers", builder.getArrayAttr(buffers));
+    return isa<KernelOp>(op) ? WalkResult::skip() : WalkResult::advance();
+  });
   for (auto [i, value] :
        llvm::enumerate(function.front().getTerminator()->getOperands()))
     function.setResultAttr(i, BufferAttrName, makeBuffer(value));

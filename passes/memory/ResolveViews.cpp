@@ -54,8 +54,7 @@ static void chooseOrders(KernelOp kernel) {
                   builder.getArrayAttr({builder.getDenseI64ArrayAttr(perm)}));
 }
 
-//===-- Copies
-//--------------------------------------------------------------===//
+//===-- Copies ----------------------------------------------------------===//
 
 namespace {
 /// Walks one function.
@@ -66,6 +65,7 @@ public:
 
 private:
   void visit(Operation *op);
+  void visitBlock(Block &block);
   void visitMatmul(KernelOp kernel);
   void visitReturn(func::ReturnOp op);
   void makeDense(OpOperand &operand);
@@ -73,21 +73,23 @@ private:
 
   func::FuncOp function;
   Layouts layouts;
-  llvm::DenseMap<std::pair<Value, Attribute>, Value> copies;
+  /// By the block they are for, the value and the order.
+  llvm::DenseMap<std::pair<Block *, std::pair<Value, Attribute>>, Value> copies;
 };
 } // namespace
 
-/// A loop kernel that stores `value` with its dims in `order`.
+/// A loop kernel that stores `value` with its dims in `order`. It stands where
+/// the value is made, so that all users in the block share it; what a chunk
+/// gives is there only after the schedule, or in another chunk.
 Value Resolver::copyBefore(Operation *user, Value value,
                            ArrayRef<int64_t> order) {
   OpBuilder builder(user);
   auto orderAttr = builder.getDenseI64ArrayAttr(order);
-  Value &copy = copies[{value, orderAttr}];
+  Value &copy = copies[{user->getBlock(), {value, orderAttr}}];
   if (copy)
     return copy;
-  builder.setInsertionPointAfterValue(value);
-  if (isa<BlockArgument>(value))
-    builder.setInsertionPointToStart(&function.front());
+  if (!value.getDefiningOp<ChunkOp>())
+    builder.setInsertionPointAfterValue(value);
   auto kernel =
       builder.create<KernelOp>(value.getLoc(), TypeRange{value.getType()},
                                KernelKind::Loop, ValueRange{value}, 0);
@@ -191,7 +193,8 @@ void Resolver::visitReturn(func::ReturnOp op) {
                    cast<RankedTensorType>(value.getType()).getNumElements();
     if (own && taken.insert(layout.root).second)
       continue;
-    copies.erase({value, Builder(op).getDenseI64ArrayAttr(getRowMajor(value))});
+    auto order = Builder(op).getDenseI64ArrayAttr(getRowMajor(value));
+    copies.erase({op->getBlock(), {value, order}});
     operand.set(copyBefore(op, value, getRowMajor(value)));
     taken.insert(operand.get());
   }
@@ -219,14 +222,19 @@ void Resolver::visit(Operation *op) {
   }
 }
 
-void Resolver::run() {
-  for (auto kernel : function.getOps<KernelOp>())
+void Resolver::visitBlock(Block &block) {
+  for (auto kernel : block.getOps<KernelOp>())
     chooseOrders(kernel);
-  for (BlockArgument argument : function.getArguments())
+  for (BlockArgument argument : block.getArguments())
     layouts.addArgument(argument);
-  for (Operation &op : llvm::make_early_inc_range(function.front()))
+  for (Operation &op : llvm::make_early_inc_range(block)) {
     visit(&op);
+    if (auto chunk = dyn_cast<ChunkOp>(op))
+      visitBlock(chunk.getBody().front());
+  }
 }
+
+void Resolver::run() { visitBlock(function.front()); }
 
 namespace {
 struct ResolveViewsPass : cleave::impl::ResolveViewsPassBase<ResolveViewsPass> {
