@@ -12,6 +12,7 @@
 
 #include "ir/Cleave.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
 
 #include <vector>
 

@@ -93,7 +93,7 @@ public:
   Resolver(MLIRContext *context, LoadedModel &model)
       : context(context), model(model) {
     model.files = {model.path};
-    fs::real_path(path::parent_path(model.path), folder);
+    (void)fs::real_path(path::parent_path(model.path), folder);
   }
 
   LogicalResult resolve(onnx::TensorProto &tensor, StringRef name) {

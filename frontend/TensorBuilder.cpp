@@ -4,6 +4,7 @@
 
 #include "frontend/Tensors.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <numeric>

@@ -43,5 +43,5 @@ FailureOr<ProgramCode> cleave::buildProgram(const RankModule &ranks,
     return failure();
   code.arenaBytes = workspace + llvm::alignTo(findWorkspace(stage), 64);
   code.slotCount = scope.slotCount;
-  return std::move(code);
+  return code;
 }

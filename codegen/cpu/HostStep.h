@@ -4,6 +4,7 @@
 #define CLEAVE_CODEGEN_CPU_HOSTSTEP_H
 
 #include "codegen/RankModule.h"
+#include "mlir/IR/OwningOpRef.h"
 
 namespace cleave {
 

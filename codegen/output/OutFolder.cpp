@@ -79,7 +79,7 @@ FailureOr<std::unique_ptr<OutFolder>> OutFolder::create(MLIRContext *context,
 
 OutFolder::~OutFolder() {
   if (!temporary.empty())
-    fs::remove_directories(temporary);
+    (void)fs::remove_directories(temporary);
 }
 
 std::string OutFolder::getPath(StringRef name) const {
@@ -144,6 +144,6 @@ LogicalResult OutFolder::commit() {
                        << "': " << error.message();
   temporary.clear();
   if (replaces)
-    fs::remove_directories(old);
+    (void)fs::remove_directories(old);
   return success();
 }

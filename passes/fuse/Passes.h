@@ -3,6 +3,7 @@
 #define CLEAVE_PASSES_FUSE_PASSES_H
 
 #include "ir/Dialect.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 
 namespace cleave {

@@ -4,6 +4,7 @@
 
 #include "passes/partition/LocalBuilder.h"
 
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 

@@ -34,7 +34,7 @@ private:
   double getTableSize(size_t variable) const;
   void eliminate(size_t variable);
   void fix(size_t variable, size_t value);
-  void addTable(Table table);
+  void addTable(const Table &table);
   double lookUp(const Table &table) const;
   void assignBack();
   void detach(size_t variable);
@@ -138,7 +138,7 @@ Elimination::Elimination(const Problem &problem, const SolverOptions &options)
 }
 
 /// A table is kept at each of its variables until the first of them goes.
-void Elimination::addTable(Table table) {
+void Elimination::addTable(const Table &table) {
   for (size_t v : table.scope) {
     for (size_t other : table.scope)
       if (other != v)
@@ -224,7 +224,7 @@ void Elimination::eliminate(size_t variable) {
   taken.push_back(std::move(buckets[variable]));
   std::vector<size_t> touched = left.scope;
   if (!left.scope.empty())
-    addTable(std::move(left));
+    addTable(left);
   std::set<size_t> dirty(touched.begin(), touched.end());
   for (size_t v : touched)
     dirty.insert(neighbours[v].begin(), neighbours[v].end());
@@ -254,7 +254,7 @@ void Elimination::fix(size_t variable, size_t value) {
         left.costs.push_back(
             table.costs[(b * problem.getDomain(variable) + value) * after + a]);
     if (!left.scope.empty())
-      addTable(std::move(left));
+      addTable(left);
   }
   Table choice{{variable},
                std::vector<double>(problem.getDomain(variable), kForbidden)};

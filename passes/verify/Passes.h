@@ -2,6 +2,7 @@
 #ifndef CLEAVE_PASSES_VERIFY_PASSES_H
 #define CLEAVE_PASSES_VERIFY_PASSES_H
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 
 namespace cleave {

@@ -9,6 +9,7 @@
 #include "codegen/cpu/kernels/Evaluator.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace cleave;

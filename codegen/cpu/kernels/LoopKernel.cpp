@@ -71,7 +71,8 @@ static View shifted(Code &code, View view, int64_t dim, int64_t low) {
   return view;
 }
 
-static SmallVector<Piece> getPieces(Code &code, ConcatOp op, View target) {
+static SmallVector<Piece> getPieces(Code &code, ConcatOp op,
+                                    const View &target) {
   SmallVector<Piece> pieces;
   int64_t dim = op.getDim(), low = 0;
   for (Value input : op.getInputs()) {

@@ -16,6 +16,7 @@
 #include "codegen/cpu/kernels/Template.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace cleave;
