@@ -304,6 +304,8 @@ TypedAttr cleave::getNeutralElement(ReduceKind kind, Type elementType) {
     return b.getFloatAttr(type, values[static_cast<size_t>(kind)]);
   }
   unsigned width = elementType.getIntOrFloatBitWidth();
+  if (width == 1) // bools combine by or and and
+    return b.getBoolAttr(kind == ReduceKind::Min || kind == ReduceKind::Prod);
   APInt values[] = {APInt(width, 0), APInt::getSignedMinValue(width),
                     APInt::getSignedMaxValue(width), APInt(width, 1)};
   return b.getIntegerAttr(elementType, values[static_cast<size_t>(kind)]);
@@ -313,5 +315,10 @@ Value cleave::buildCombine(OpBuilder &b, Location loc, ReduceKind kind, Value x,
                            Value y) {
   static const BinaryKind kinds[] = {BinaryKind::Add, BinaryKind::Max,
                                      BinaryKind::Min, BinaryKind::Mul};
+  if (getElementTypeOrSelf(x.getType()).isInteger(1))
+    return getInfo(kind == ReduceKind::Max || kind == ReduceKind::Sum
+                       ? BinaryKind::Or
+                       : BinaryKind::And)
+        .build(b, loc, x, y);
   return getInfo(kinds[static_cast<size_t>(kind)]).build(b, loc, x, y);
 }
