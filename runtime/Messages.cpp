@@ -25,6 +25,7 @@ std::vector<std::string> gatherTexts(Transport &transport,
   std::string all(longest * world.size(), '\0');
   world.allGather(padded.data(), all.data(), 1, longest, CLEAVE_U8, op);
   std::vector<std::string> texts;
+  texts.reserve(world.size());
   for (int i = 0; i < world.size(); ++i)
     texts.push_back(all.substr(i * longest, lengths[i]));
   return texts;

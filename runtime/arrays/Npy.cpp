@@ -32,7 +32,7 @@ static std::string_view valueOf(std::string_view dict, std::string_view key,
   size_t colon = at == dict.npos ? at : dict.find(':', at);
   if (colon == dict.npos)
     fail(ExitMismatch, "{}: npy header has no '{}'", where, key);
-  size_t begin = dict.find_first_not_of(" ", colon + 1);
+  size_t begin = dict.find_first_not_of(' ', colon + 1);
   return begin == dict.npos ? std::string_view() : dict.substr(begin);
 }
 

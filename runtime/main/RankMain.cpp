@@ -145,6 +145,7 @@ int cleaveLoopbackMain(const char *outDir, int argc, char **argv) {
     std::shared_ptr<LoopbackHub> hub = makeLoopbackHub(manifest.world);
     Outcome outcome;
     std::vector<std::thread> ranks;
+    ranks.reserve(manifest.world);
     for (int rank = 0; rank < manifest.world; ++rank)
       ranks.emplace_back([&, rank] {
         runLoopbackRank(options, manifest, hub, rank, outcome);

@@ -200,6 +200,7 @@ MpiTransport::makeGroup(int index, const std::vector<int> &ranks) {
     return std::make_unique<MessageGroup>(ranks, place, exchange);
   }
   std::vector<SharedRegion *> own;
+  own.reserve(ranks.size());
   for (int rank : ranks)
     own.push_back(regions[nodeIndex[rank]] + index + 1);
   return std::make_unique<SharedGroup>(ranks, place, std::move(own), waiting);
