@@ -56,24 +56,6 @@ FailureOr<SmallVector<BufferAttr>> cleave::getBuffers(ValueRange values) {
   return buffers;
 }
 
-SmallVector<int64_t> cleave::getDenseStrides(ArrayRef<int64_t> shape) {
-  SmallVector<int64_t> strides(shape.size());
-  int64_t stride = 1;
-  for (int64_t i = shape.size() - 1; i >= 0; --i) {
-    strides[i] = stride;
-    stride *= shape[i];
-  }
-  return strides;
-}
-
-bool cleave::isDense(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
-  SmallVector<int64_t> dense = getDenseStrides(shape);
-  for (auto [size, stride, expected] : llvm::zip_equal(shape, strides, dense))
-    if (size != 1 && stride != expected)
-      return false;
-  return true;
-}
-
 FailureOr<BufferAttr> cleave::getDenseBuffer(Operation *user, Value value) {
   FailureOr<BufferAttr> buffer = getBuffer(value);
   if (failed(buffer))

@@ -1,6 +1,7 @@
 //===- Movement.cpp - types, checks and folds -----------------------------===//
 
 #include "ir/Movement.h"
+#include "ir/StridedView.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLExtras.h"
@@ -17,14 +18,6 @@ using namespace mlir;
 static constexpr int64_t foldLimit = 1 << 16;
 
 static int64_t toSize(ArrayRef<int64_t> list) { return list.size(); }
-
-/// Row-major strides of a shape, in elements.
-static SmallVector<int64_t> getDenseStrides(ArrayRef<int64_t> shape) {
-  SmallVector<int64_t> strides(shape.size(), 1);
-  for (int64_t i = static_cast<int64_t>(shape.size()) - 2; i >= 0; --i)
-    strides[i] = strides[i + 1] * shape[i + 1];
-  return strides;
-}
 
 /// Folds an op whose result element at `index` is operand element
 /// `offset + sum index[d] * strides[d]`.

@@ -12,6 +12,26 @@
 
 using namespace cleave;
 
+llvm::SmallVector<int64_t>
+cleave::getDenseStrides(llvm::ArrayRef<int64_t> shape) {
+  llvm::SmallVector<int64_t> strides(shape.size());
+  int64_t stride = 1;
+  for (int64_t i = shape.size() - 1; i >= 0; --i) {
+    strides[i] = stride;
+    stride *= shape[i];
+  }
+  return strides;
+}
+
+bool cleave::isDense(llvm::ArrayRef<int64_t> shape,
+                     llvm::ArrayRef<int64_t> strides) {
+  llvm::SmallVector<int64_t> dense = getDenseStrides(shape);
+  for (auto [size, stride, expected] : llvm::zip_equal(shape, strides, dense))
+    if (size != 1 && stride != expected)
+      return false;
+  return true;
+}
+
 /// Strides of `shape` over a run of memory with the stride `inner`.
 static void appendStrides(llvm::ArrayRef<int64_t> shape, int64_t inner,
                           llvm::SmallVectorImpl<int64_t> &strides) {

@@ -16,6 +16,13 @@
 
 namespace cleave {
 
+/// Strides of a dense row-major tensor.
+llvm::SmallVector<int64_t> getDenseStrides(llvm::ArrayRef<int64_t> shape);
+
+/// Whether strides are those of a dense tensor; strides of dims of size 1 do
+/// not count.
+bool isDense(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> strides);
+
 struct StridedView {
   llvm::SmallVector<int64_t> shape;
   llvm::SmallVector<int64_t> strides; ///< in elements

@@ -211,7 +211,8 @@ void Assigner::placeYield(ChunkOp chunk, int64_t number) {
   bool own = op && op->getBlock() == yield->getBlock() &&
              !isa<LoadOp, ConstantOp, AxisIndexOp>(op) &&
              layout.root.getType() == yield->getOperand(number).getType() &&
-             isDense(layout.view) && !places.count(layout.root);
+             isDense(layout.view.shape, layout.view.strides) &&
+             !places.count(layout.root);
   if (!own)
     return;
   Place place = places.find(chunk.getResult(number))->second;

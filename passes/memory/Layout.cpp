@@ -12,17 +12,6 @@ static ArrayRef<int64_t> getShape(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
 }
 
-bool cleave::isDense(const StridedView &view) {
-  int64_t expected = 1;
-  for (auto [size, stride] :
-       llvm::reverse(llvm::zip_equal(view.shape, view.strides))) {
-    if (size != 1 && stride != expected)
-      return false;
-    expected *= size;
-  }
-  return true;
-}
-
 StridedView cleave::makeView(ArrayRef<int64_t> shape, ArrayRef<int64_t> order) {
   StridedView view{SmallVector<int64_t>(shape),
                    SmallVector<int64_t>(shape.size()), 0};

@@ -24,9 +24,6 @@ struct Layout {
   StridedView view;
 };
 
-/// Whether strides are row-major without gaps (dims of size 1 have no say).
-bool isDense(const StridedView &view);
-
 /// Dense view of a shape whose dims lie in memory in `order`, outermost first.
 StridedView makeView(llvm::ArrayRef<int64_t> shape,
                      llvm::ArrayRef<int64_t> order);

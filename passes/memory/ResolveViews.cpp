@@ -111,7 +111,8 @@ static SmallVector<int64_t> getRowMajor(Value value) {
 
 void Resolver::makeDense(OpOperand &operand) {
   Value value = operand.get();
-  if (!isDense(layouts.get(value).view))
+  const StridedView &view = layouts.get(value).view;
+  if (!isDense(view.shape, view.strides))
     operand.set(copyBefore(operand.getOwner(), value, getRowMajor(value)));
 }
 
@@ -188,7 +189,8 @@ void Resolver::visitReturn(func::ReturnOp op) {
     const Layout &layout = layouts.get(value);
     Operation *owner = layout.root.getDefiningOp();
     bool own = owner && !isa<LoadOp, ConstantOp, AxisIndexOp>(owner) &&
-               isDense(layout.view) && layout.view.offset == 0 &&
+               isDense(layout.view.shape, layout.view.strides) &&
+               layout.view.offset == 0 &&
                cast<RankedTensorType>(layout.root.getType()).getNumElements() ==
                    cast<RankedTensorType>(value.getType()).getNumElements();
     if (own && taken.insert(layout.root).second)
