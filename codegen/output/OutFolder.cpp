@@ -57,6 +57,12 @@ OutFolder::OutFolder(MLIRContext *context, StringRef path)
       temporary(
           (path + ".new-" + Twine(llvm::sys::Process::getProcessId())).str()) {}
 
+/// With the rights that the user's umask leaves, as any other tool: OUT may lie
+/// on a file system that others read.
+static std::error_code createFolder(StringRef path) {
+  return fs::create_directories(path, /*IgnoreExisting=*/true, fs::all_all);
+}
+
 LogicalResult OutFolder::verify(MLIRContext *context, StringRef path) {
   if (!fs::exists(path) || (fs::is_directory(path) && isReplaceable(path)))
     return success();
@@ -71,7 +77,7 @@ FailureOr<std::unique_ptr<OutFolder>> OutFolder::create(MLIRContext *context,
   if (failed(verify(context, path)))
     return failure();
   std::unique_ptr<OutFolder> folder(new OutFolder(context, path));
-  if (std::error_code error = fs::create_directories(folder->temporary))
+  if (std::error_code error = createFolder(folder->temporary))
     return emitPlain(context) << "cannot create '" << folder->temporary
                               << "': " << error.message();
   return std::move(folder);
@@ -87,7 +93,7 @@ std::string OutFolder::getPath(StringRef name) const {
 }
 
 LogicalResult OutFolder::addFolder(StringRef name) {
-  if (std::error_code error = fs::create_directories(getPath(name)))
+  if (std::error_code error = createFolder(getPath(name)))
     return emitError() << "cannot create '" << getPath(name)
                        << "': " << error.message();
   return success();
