@@ -275,6 +275,8 @@ LogicalResult ChunkFormer::formChunk(Part part, StringRef name) {
     });
   for (auto [use, result] : llvm::zip(
            exports.stackedUses, results.take_back(exports.stacked.size()))) {
+    // Results are there after the schedule.
+    builder.setInsertionPointAfter(anchor);
     auto gather = cast<AllGatherOp>(use.getDefiningOp());
     use.replaceAllUsesWith(joinStack(builder, gather.getLoc(), result,
                                      gather.getType(), gather.getDim()));
@@ -299,14 +301,6 @@ LogicalResult ChunkFormer::run() {
   for (auto &[op, part] : llvm::reverse(parts))
     if (isEnd(op))
       op->erase();
-  // Views of stacked results belong behind the schedule.
-  for (Operation &op : llvm::make_early_inc_range(function.front())) {
-    if (&op == anchor)
-      break;
-    if (isa<TransposeOp, ReshapeOp>(op) &&
-        op.getOperand(0).getDefiningOp<ChunkOp>())
-      op.moveAfter(anchor);
-  }
   anchor->erase();
   return success();
 }

@@ -64,3 +64,22 @@ func.func @program0(%x: tensor<4xf32>) -> tensor<4xf32> attributes {cleave.mesh 
   %e = cleave.unary exp %x : tensor<4xf32>
   return %e : tensor<4xf32>
 }
+
+// -----
+
+// Tests that micro-batches joined along an inner dim are transposed behind the
+// schedule.
+
+cleave.mesh @stage0 = <[], ranks = [0], micro_batches = 2>
+// CHECK-LABEL: func.func @program0
+func.func @program0(%x: tensor<4x3xf32>) -> tensor<3x4xf32> attributes {cleave.mesh = @stage0} {
+  %i = cleave.axis_index @stage0 ["mb"] : tensor<i64>
+  %p = cleave.take_shard %x, %i {dim = 0 : i64} : (tensor<4x3xf32>, tensor<i64>) -> tensor<2x3xf32>
+  %t = cleave.transpose %p {perm = array<i64: 1, 0>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  // CHECK: %[[STACK:.*]] = cleave.chunk "forward"() {stacked = 1 : i64} : () -> tensor<2x3x2xf32>
+  %g = cleave.all_gather %t @stage0 ["mb"] {dim = 1 : i64} : (tensor<3x2xf32>) -> tensor<3x4xf32>
+  // CHECK: %[[MOVED:.*]] = cleave.transpose %[[STACK]] {perm = array<i64: 1, 0, 2>}
+  // CHECK: %[[WHOLE:.*]] = cleave.reshape %[[MOVED]] : (tensor<3x2x2xf32>) -> tensor<3x4xf32>
+  // CHECK: return %[[WHOLE]]
+  return %g : tensor<3x4xf32>
+}
