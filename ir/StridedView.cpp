@@ -46,6 +46,10 @@ static void appendStrides(llvm::ArrayRef<int64_t> shape, int64_t inner,
 std::optional<StridedView>
 StridedView::reshape(llvm::ArrayRef<int64_t> newShape) const {
   StridedView result{llvm::SmallVector<int64_t>(newShape), {}, offset};
+  if (llvm::is_contained(shape, 0)) { // no element lies anywhere
+    result.strides = getDenseStrides(newShape);
+    return result;
+  }
   // Dims of size 1 have no say.
   llvm::SmallVector<SharedDim> old;
   for (auto [size, stride] : llvm::zip_equal(shape, strides))

@@ -72,3 +72,16 @@ func.func @program0(%x: tensor<2x6x9x4xf32>, %w: tensor<6x4x5xf32>) -> tensor<2x
   }
   return %y : tensor<2x9x5xf32>
 }
+
+// -----
+
+// Tests that a tensor without elements has every view.
+
+// CHECK-LABEL: func.func @program0
+func.func @program0(%x: tensor<0x6x4xf32>) -> tensor<4x0xf32> {
+  %t = cleave.transpose %x {perm = array<i64: 2, 1, 0>} : (tensor<0x6x4xf32>) -> tensor<4x6x0xf32>
+  // CHECK: %[[R:.*]] = cleave.reshape
+  // CHECK-NEXT: cleave.kernel loop(%[[R]])
+  %r = cleave.reshape %t : (tensor<4x6x0xf32>) -> tensor<4x0xf32>
+  return %r : tensor<4x0xf32>
+}

@@ -1,0 +1,53 @@
+// RUN: cleave-opt %s --canonicalize | FileCheck %s
+
+// Tests the shape arithmetic of exported models: (2, 3, 4)[1:] joined with 7 x 2.
+// CHECK-LABEL: func.func @shapes
+func.func @shapes() -> tensor<3xi64> {
+  %shape = cleave.constant dense<[2, 3, 4]> : tensor<3xi64>
+  %tail = cleave.slice %shape {starts = array<i64: 1>, sizes = array<i64: 2>, strides = array<i64: 1>} : (tensor<3xi64>) -> tensor<2xi64>
+  %seven = cleave.constant dense<7> : tensor<1xi64>
+  %two = cleave.constant dense<2> : tensor<1xi64>
+  %p = cleave.binary mul %seven, %two : tensor<1xi64>
+  // CHECK: %[[C:.*]] = cleave.constant dense<[3, 4, 14]> : tensor<3xi64>
+  %all = cleave.concat %tail, %p {dim = 0 : i64} : (tensor<2xi64>, tensor<1xi64>) -> tensor<3xi64>
+  // CHECK: return %[[C]]
+  return %all : tensor<3xi64>
+}
+
+// Tests that a transposed table, then gathered from the end, folds: column -1 of
+// [[1, 2], [3, 4], [5, 6]] is [2, 4, 6].
+// CHECK-LABEL: func.func @gather
+func.func @gather() -> tensor<3xi64> {
+  %t = cleave.constant dense<[[1, 2], [3, 4], [5, 6]]> : tensor<3x2xi64>
+  %u = cleave.transpose %t {perm = array<i64: 1, 0>} : (tensor<3x2xi64>) -> tensor<2x3xi64>
+  %last = cleave.constant dense<-1> : tensor<i64>
+  // CHECK: cleave.constant dense<[2, 4, 6]> : tensor<3xi64>
+  %g = cleave.gather %u, %last {dim = 0 : i64} : (tensor<2x3xi64>, tensor<i64>) -> tensor<3xi64>
+  return %g : tensor<3xi64>
+}
+
+// Tests that an index out of range and a division by zero are left to run time.
+// CHECK-LABEL: func.func @left
+func.func @left() -> (tensor<i64>, tensor<i64>) {
+  %t = cleave.constant dense<[1, 2]> : tensor<2xi64>
+  %two = cleave.constant dense<2> : tensor<i64>
+  %zero = cleave.constant dense<0> : tensor<i64>
+  // CHECK: cleave.gather
+  %g = cleave.gather %t, %two {dim = 0 : i64} : (tensor<2xi64>, tensor<i64>) -> tensor<i64>
+  // CHECK: cleave.binary div
+  %d = cleave.binary div %two, %zero : tensor<i64>
+  return %g, %d : tensor<i64>, tensor<i64>
+}
+
+// Tests that splats of any size fold, and that a select on a constant is one side.
+// CHECK-LABEL: func.func @splats
+func.func @splats(%x: tensor<1000x1000xf32>) -> (tensor<1000x1000xf32>, tensor<1000x1000xf32>) {
+  %a = cleave.constant dense<2.0> : tensor<1000x1000xf32>
+  %b = cleave.constant dense<3.0> : tensor<1000x1000xf32>
+  // CHECK: %[[SIX:.*]] = cleave.constant dense<6.000000e+00> : tensor<1000x1000xf32>
+  %p = cleave.binary mul %a, %b : tensor<1000x1000xf32>
+  %c = cleave.compare lt %a, %b : (tensor<1000x1000xf32>, tensor<1000x1000xf32>) -> tensor<1000x1000xi1>
+  %s = cleave.select %c, %x, %p : (tensor<1000x1000xi1>, tensor<1000x1000xf32>, tensor<1000x1000xf32>) -> tensor<1000x1000xf32>
+  // CHECK: return %[[SIX]], %arg0
+  return %p, %s : tensor<1000x1000xf32>, tensor<1000x1000xf32>
+}
