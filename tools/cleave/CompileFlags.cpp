@@ -44,7 +44,8 @@ static void addPlanFlags(CLI::App &command, CompileFlags &flags) {
     command.add_option(name, size, help)
         ->check(CLI::Validator(verifyPositive, "N", name));
   };
-  addSize("--ranks", plan.ranks, "CPU ranks on this host");
+  addSize("--ranks", plan.ranks,
+          "ranks that will run; the plan must need as many");
   addSize("--dp", plan.dp, "ranks that share the batch");
   addSize("--tp", plan.tp, "ranks that share tensors");
   addSize("--pp", plan.pp, "pipeline stages");

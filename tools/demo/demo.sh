@@ -36,7 +36,7 @@ $python tools/demo/picture.py compare $out $model
 
 cat <<EOF
 
-Look at $out/attention.png: the picture, and where the model looks.
+Look at $out/attention.png: the picture, and the same one, lit where the model finds it important.
 Next:
   build/bin/cleave inspect $out/vit                        what each rank holds and sends
   build/bin/cleave compile $model -o $out/vit2 --pp 2 --bind batch_size=1     two pipeline stages
