@@ -33,7 +33,10 @@ static std::vector<std::byte> readMember(zip_t *archive, zip_uint64_t index,
     fail(ExitMismatch, "{}: {}", where, zip_strerror(archive));
   std::vector<std::byte> bytes(stat.size);
   zip_int64_t got = zip_fread(member.get(), bytes.data(), stat.size);
-  if (got != static_cast<zip_int64_t>(stat.size))
+  // The checksum is compared where the member ends: read to there.
+  char past;
+  if (got != static_cast<zip_int64_t>(stat.size) ||
+      zip_fread(member.get(), &past, 1) != 0)
     fail(ExitMismatch, "{}: is cut off or damaged ({})", where,
          zip_file_strerror(member.get()));
   return bytes;

@@ -11,7 +11,12 @@
 
 #include <CLI/CLI.hpp>
 
+#include <limits>
+
 namespace cleave::rt {
+
+static constexpr int MostRuns = std::numeric_limits<int>::max();
+static constexpr int MostThreads = 1024;
 
 /// "NAME=FILE" or "FILE". A '=' after a '/' belongs to the file.
 static InputFile parseInput(const std::string &text) {
@@ -19,6 +24,32 @@ static InputFile parseInput(const std::string &text) {
   if (equals == text.npos || slash < equals)
     return {"", text};
   return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+/// Accepts whole numbers from `least` to `most`.
+static CLI::Validator inWholeRange(int least, int most) {
+  auto verify = [=](const std::string &text) -> std::string {
+    int value = 0;
+    if (CLI::detail::lexical_cast(text, value) && value >= least &&
+        value <= most)
+      return "";
+    return fmt::format("expected a whole number from {} to {}, found '{}'",
+                       least, most, text);
+  };
+  return CLI::Validator(verify, "N");
+}
+
+/// Accepts seconds that a clock can count.
+static CLI::Validator isDeadline() {
+  auto verify = [](const std::string &text) -> std::string {
+    constexpr double Most = 1e6;
+    double value = 0;
+    if (CLI::detail::lexical_cast(text, value) && value > 0 && value <= Most)
+      return "";
+    return fmt::format("expected seconds above 0, at most {}, found '{}'", Most,
+                       text);
+  };
+  return CLI::Validator(verify, "SECONDS");
 }
 
 static void applyLogLevel(const RunOptions &options) {
@@ -42,19 +73,19 @@ parseRunOptions(int argc, char **argv, const std::filesystem::path &directory) {
                  "where rank 0 writes the outputs: .npz .npy .safetensors");
   auto *warmup = app.add_option("--warmup", options.warmup,
                                 "runs before those that are timed")
-                     ->check(CLI::NonNegativeNumber);
+                     ->check(inWholeRange(0, MostRuns));
   auto *repeat = app.add_option("--repeat", options.repeat, "timed runs")
-                     ->check(CLI::PositiveNumber);
+                     ->check(inWholeRange(1, MostRuns));
   app.add_flag("--json", options.json, "print the figures as JSON");
   app.add_option("--threads", options.threads,
                  "threads of this rank (default: its share of the cores)")
-      ->check(CLI::PositiveNumber);
+      ->check(inWholeRange(1, MostThreads));
   app.add_option("--timeout", options.deadlines.operation,
                  "seconds that an operation may wait for other ranks")
-      ->check(CLI::PositiveNumber);
+      ->check(isDeadline());
   app.add_option("--start-timeout", options.deadlines.start,
                  "seconds that the other ranks have to start")
-      ->check(CLI::PositiveNumber);
+      ->check(isDeadline());
   app.add_option("--trace", options.trace, "folder for trace.json");
   app.add_option("--log-level", options.logLevel, "error, warn, info or debug");
   app.add_option("--directory", options.directory,

@@ -1,4 +1,5 @@
-"""layers.py data|check FILE - the input of layers.mlir, and its output by hand."""
+"""layers.py data|check|damaged FILE - the input of layers.mlir, its output by hand, and
+the input with one bit wrong."""
 
 import sys
 
@@ -8,6 +9,11 @@ X = (np.arange(32) % 7 - 2).reshape(4, 8).astype(np.float32)
 
 if sys.argv[1] == "data":
     np.savez(sys.argv[2], x=X)
+elif sys.argv[1] == "damaged":
+    np.savez(sys.argv[2], x=X)
+    data = bytearray(open(sys.argv[2], "rb").read())
+    data[data.index(X.tobytes())] ^= 1
+    open(sys.argv[2], "wb").write(data)
 else:
     # Every column of the first product is a quarter of the row's sum, and every
     # column of the second half of 64 of these.
