@@ -145,8 +145,8 @@ static SmallVector<SharedDim> selectDims(const StridedView &view,
   return selected;
 }
 
-/// Whether `outer` and `inner` are each one dim in memory, and one of them has
-/// unit stride.
+/// Whether `free` and `contract` are each one dim in memory, whose elements
+/// differ, and one of them has unit stride.
 static bool fitsLibrary(const StridedView &view, ArrayRef<int64_t> free,
                         ArrayRef<int64_t> contract) {
   SmallVector<SharedDim> rows = collapse(selectDims(view, free));
@@ -154,7 +154,11 @@ static bool fitsLibrary(const StridedView &view, ArrayRef<int64_t> free,
   auto isUnit = [](ArrayRef<SharedDim> dims) {
     return dims.empty() || dims.back().strides[0] == 1;
   };
+  auto repeats = [](const SharedDim &dim) {
+    return dim.size > 1 && dim.strides[0] == 0;
+  };
   return columns.size() <= 1 && rows.size() <= 1 &&
+         llvm::none_of(rows, repeats) && llvm::none_of(columns, repeats) &&
          (isUnit(rows) || isUnit(columns));
 }
 

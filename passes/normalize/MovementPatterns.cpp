@@ -249,6 +249,16 @@ static LogicalResult absorbWeightTranspose(DotOp op,
   return success();
 }
 
+/// A product over no elements is 0.
+static LogicalResult dropEmptyProduct(DotOp op, PatternRewriter &rewriter) {
+  ArrayRef<int64_t> shape = op.getLhs().getType().getShape();
+  if (llvm::none_of(op.getLhsContract(),
+                    [&](int64_t dim) { return shape[dim] == 0; }))
+    return failure();
+  rewriter.replaceOp(op, makeSplat(rewriter, op.getLoc(), op.getType(), 0));
+  return success();
+}
+
 void cleave::populateMovementPatterns(RewritePatternSet &patterns) {
   patterns.add<SinkUnitReshape, SinkBroadcast>(patterns.getContext());
   patterns.add(joinBroadcasts);
@@ -257,4 +267,5 @@ void cleave::populateMovementPatterns(RewritePatternSet &patterns) {
   patterns.add(joinSlices);
   patterns.add(turnIntoSlice);
   patterns.add(absorbWeightTranspose);
+  patterns.add(dropEmptyProduct);
 }
