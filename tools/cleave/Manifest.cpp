@@ -37,5 +37,43 @@ std::optional<llvm::json::Object> cleave::readManifest(llvm::StringRef out) {
                    .str());
     return std::nullopt;
   }
-  return readJson(file);
+  std::optional<llvm::json::Object> manifest = readJson(file);
+  if (!manifest)
+    return std::nullopt;
+  int64_t version = manifest->getInteger("format").value_or(0);
+  if (version != format::Version) {
+    printError("'" + file + "': expected format " +
+               std::to_string(format::Version) + ", found " +
+               (version ? std::to_string(version) : "none"));
+    return std::nullopt;
+  }
+  return manifest;
+}
+
+llvm::LogicalResult cleave::verifyFiles(llvm::StringRef out,
+                                        const llvm::json::Object &manifest) {
+  const llvm::json::Array *files = manifest.getArray("files");
+  for (const llvm::json::Value &entry : files ? *files : llvm::json::Array()) {
+    const llvm::json::Object *file = entry.getAsObject();
+    auto path = file ? file->getString("path") : std::nullopt;
+    auto bytes = file ? file->getInteger("bytes") : std::nullopt;
+    if (!path || !bytes)
+      continue;
+    uint64_t found = 0;
+    if (std::error_code error =
+            llvm::sys::fs::file_size(out + "/" + *path, found)) {
+      printError(
+          ("'" + out + "' is incomplete: '" + *path + "': " + error.message())
+              .str());
+      return llvm::failure();
+    }
+    if (found != static_cast<uint64_t>(*bytes)) {
+      printError(("'" + out + "' is damaged: '" + *path + "' has " +
+                  llvm::Twine(found) + " bytes, expected " +
+                  llvm::Twine(*bytes))
+                     .str());
+      return llvm::failure();
+    }
+  }
+  return llvm::success();
 }

@@ -4,6 +4,7 @@
 #define CLEAVE_TOOLS_CLEAVE_MANIFEST_H
 
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/LogicalResult.h"
 
 #include <optional>
 
@@ -14,6 +15,11 @@ std::optional<llvm::json::Object> readJson(llvm::StringRef file);
 
 /// The manifest of an output folder.
 std::optional<llvm::json::Object> readManifest(llvm::StringRef out);
+
+/// Checks that every file that the manifest names is there in full; says which
+/// is not.
+llvm::LogicalResult verifyFiles(llvm::StringRef out,
+                                const llvm::json::Object &manifest);
 
 } // namespace cleave
 

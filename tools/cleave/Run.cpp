@@ -1,7 +1,7 @@
 //===- Run.cpp - cleave run: start the ranks of OUT on this host ----------===//
 //
-// One rank is started directly, several by mpirun, which merges their output.
-// With
+// One rank is started directly, several by mpirun, which merges their output;
+// this process waits for them and says so where a signal ended one. With
 // --loopback all ranks are threads of this process, on the runtime in OUT/lib.
 //
 //===----------------------------------------------------------------------===//
@@ -12,10 +12,13 @@
 #include "tools/cleave/Verbs.h"
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <dlfcn.h>
 #include <memory>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace cleave;
@@ -71,9 +74,52 @@ static std::vector<std::string> getCommand(const RunFlags &flags,
   return command;
 }
 
+static pid_t started = 0;
+
+static void passOn(int signal) { kill(started, signal); }
+
+/// Starts `command`, which ends with this process. Signals to this process go
+/// to it; a terminal sends SIGINT to both.
+static void start(std::vector<std::string> &command) {
+  pid_t parent = getpid();
+  started = fork();
+  if (started == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+      _exit(ExitPeer);
+    std::vector<char *> argv = toArgv(command);
+    execvp(argv[0], argv.data());
+    printError("cannot execute '" + command[0] + "': " + std::strerror(errno));
+    _exit(ExitMismatch);
+  }
+  signal(SIGINT, SIG_IGN);
+  for (int number : {SIGTERM, SIGUSR1, SIGHUP})
+    signal(number, passOn);
+}
+
+/// The exit code of what was started. A shell and mpirun give 128 + N for
+/// signal N.
+static int waitForRanks() {
+  int status = 0;
+  while (waitpid(started, &status, 0) < 0)
+    if (errno != EINTR) {
+      printError(std::string("cannot wait for the ranks: ") +
+                 std::strerror(errno));
+      return ExitPeer;
+    }
+  int number = WIFSIGNALED(status)         ? WTERMSIG(status)
+               : WEXITSTATUS(status) > 128 ? WEXITSTATUS(status) - 128
+                                           : 0;
+  if (number == 0)
+    return WEXITSTATUS(status);
+  printError("a rank was ended by signal " + std::to_string(number) + " (" +
+             strsignal(number) + ")");
+  return ExitPeer;
+}
+
 static int run(const RunFlags &flags) {
   std::optional<llvm::json::Object> manifest = readManifest(flags.out);
-  if (!manifest)
+  if (!manifest || failed(verifyFiles(flags.out, *manifest)))
     return ExitMismatch;
   if (flags.loopback)
     return runLoopback(flags);
@@ -82,10 +128,12 @@ static int run(const RunFlags &flags) {
   // Ranks read no input, and mpirun would take that of a calling script.
   if (std::freopen("/dev/null", "r", stdin) == nullptr)
     printError("cannot open /dev/null");
-  std::vector<char *> argv = toArgv(command);
-  execvp(argv[0], argv.data());
-  printError("cannot execute '" + command[0] + "': " + std::strerror(errno));
-  return ExitMismatch;
+  start(command);
+  if (started < 0) {
+    printError(std::string("cannot start a process: ") + std::strerror(errno));
+    return ExitDevice;
+  }
+  return waitForRanks();
 }
 
 void cleave::addRun(CLI::App &app, Verb &verb) {

@@ -19,6 +19,8 @@ enum ExitCode {
   ExitModel = 3,
   ExitPlan = 4,
   ExitMismatch = 5,
+  ExitPeer = 6,
+  ExitDevice = 7,
 };
 
 /// Runs the verb that was given, and returns the exit code.
