@@ -60,8 +60,8 @@ struct AddOptimizerPass : cleave::impl::AddOptimizerPassBase<AddOptimizerPass> {
           static_cast<bool>(function.getResultAttrOfType<FlatSymbolRefAttr>(
               i, GradientOfAttrName));
     if (taken.none()) {
-      getOperation().emitError() << "no result of @main is a gradient; run "
-                                    "cleave-differentiate first";
+      getOperation().emitError() << "the loss depends on no parameter: there "
+                                    "is nothing to train";
       return signalPassFailure();
     }
     addRate(getOperation(), rate);

@@ -4,6 +4,8 @@
 
 #include "llvm/ADT/StringExtras.h"
 
+#include <cmath>
+
 using namespace cleave;
 
 void cleave::addModelFlags(CLI::App &command,
@@ -71,12 +73,19 @@ static void addPlanFlags(CLI::App &command, CompileFlags &flags) {
 static void addTrainFlags(CLI::App &command, CompileFlags &flags) {
   CLI::Option *train = command.add_flag("--train", flags.pipeline.train,
                                         "a step that trains, by SGD");
+  auto verifyRate = [](const std::string &text) -> std::string {
+    double rate = 0;
+    if (llvm::to_float(text, rate) && std::isfinite(rate) && rate >= 0)
+      return "";
+    return "expected a number, 0 or above, found '" + text + "'";
+  };
   command
       .add_option("--loss-output", flags.pipeline.loss,
                   "the output to minimise, where there are several")
       ->needs(train);
   command.add_option("--lr", flags.pipeline.learningRate, "learning rate")
-      ->needs(train);
+      ->needs(train)
+      ->check(CLI::Validator(verifyRate, ""));
 }
 
 CLI::App *cleave::addCompileFlags(CLI::App &app, CompileFlags &flags) {
@@ -84,7 +93,11 @@ CLI::App *cleave::addCompileFlags(CLI::App &app, CompileFlags &flags) {
       app.add_subcommand("compile", "Compiles a model for a number of ranks.");
   command->add_option("model", flags.model, "MODEL.onnx, .onnxtxt or .mlir")
       ->required();
-  command->add_option("-o", flags.out, "the folder to write")->required();
+  command->add_option("-o", flags.out, "the folder to write")
+      ->required()
+      ->check([](const std::string &path) -> std::string {
+        return path.empty() ? "expected a path, found none" : "";
+      });
   addModelFlags(*command, flags.bindings, flags.shapes);
   addPlanFlags(*command, flags);
   addTrainFlags(*command, flags);
