@@ -73,10 +73,10 @@ using Scope = llvm::StringMap<Value>;
 class GraphImporter {
 public:
   GraphImporter(ModuleOp module, const LoadedModel &model,
-                const OperatorTable &table, const DimSizes &sizes)
+                const OperatorTable &table, const DimSizes &sizes, bool train)
       : module(module), model(model), graph(model.proto.graph()), table(table),
         sizes(sizes), builder(module.getContext()), function(createFunction()),
-        tensors(module, function, model) {}
+        tensors(module, function, model, train) {}
 
   LogicalResult run() {
     if (failed(createArguments()))
@@ -224,8 +224,8 @@ private:
     if (&scope != &values || initializer == initializers.end())
       return failure();
     OpBuilder::InsertionGuard guard(builder);
-    Value value =
-        tensors.import(builder, locate(name), *initializer->second, name);
+    Value value = tensors.importInitializer(builder, locate(name),
+                                            *initializer->second, name);
     values[name] = value;
     return toResult(value);
   }
@@ -327,6 +327,6 @@ private:
 
 LogicalResult cleave::importGraph(ModuleOp module, const LoadedModel &model,
                                   const OperatorTable &table,
-                                  const DimSizes &sizes) {
-  return GraphImporter(module, model, table, sizes).run();
+                                  const DimSizes &sizes, bool train) {
+  return GraphImporter(module, model, table, sizes, train).run();
 }

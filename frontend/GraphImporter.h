@@ -16,12 +16,12 @@ namespace cleave {
                                                   const LoadedModel &model,
                                                   const OperatorTable &table);
 
-/// Fills `module` with the model's params and function. An error in one node
-/// does not hide those of nodes that do not depend on it.
-[[nodiscard]] mlir::LogicalResult importGraph(mlir::ModuleOp module,
-                                              const LoadedModel &model,
-                                              const OperatorTable &table,
-                                              const DimSizes &sizes);
+/// `train` as in ImportOptions. Fills `module` with the model's params and
+/// function. An error in one node does not hide those of nodes that do not
+/// depend on it.
+[[nodiscard]] mlir::LogicalResult
+importGraph(mlir::ModuleOp module, const LoadedModel &model,
+            const OperatorTable &table, const DimSizes &sizes, bool train);
 
 } // namespace cleave
 

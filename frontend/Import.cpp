@@ -63,7 +63,7 @@ cleave::importModel(MLIRContext &context, StringRef path,
     return failure();
   OwningOpRef<ModuleOp> module =
       ModuleOp::create(getFileLoc(&context, model.path));
-  if (failed(importGraph(*module, model, table, sizes)) ||
+  if (failed(importGraph(*module, model, table, sizes, options.train)) ||
       failed(verify(*module)) || failed(verifySizes(*module)))
     return failure();
   return module;

@@ -25,6 +25,9 @@ struct ImportOptions {
   std::map<std::string, int64_t> bindings;
   /// Input -> whole shape (`--shapes x:8x128`), for dims without a usable name.
   std::map<std::string, llvm::SmallVector<int64_t>> shapes;
+  /// Every float initializer of rank 1 or more is a param, however small.
+  /// Scalars stay constants: exporters write the numbers of a formula that way.
+  bool train = false;
 };
 
 /// Parses the value of `--bind`, NAME=SIZE. On failure `error` says why.

@@ -16,6 +16,19 @@ NodeContext::NodeContext(OpBuilder &builder, Location loc,
 
 //===-- Operands ----------------------------------------------------------===//
 
+/// The elements of an operand that must be known at compile time. That a model
+/// is trained makes a param of the initializer it may be; its elements are
+/// known all the same.
+static DenseElementsAttr getKnown(Value value) {
+  auto load = value.getDefiningOp<LoadOp>();
+  if (!load)
+    return getConstant(value);
+  auto param =
+      SymbolTable::lookupNearestSymbolFrom<ParamOp>(load, load.getSymbolAttr());
+  return param ? dyn_cast_or_null<DenseElementsAttr>(param.getValueAttr())
+               : nullptr;
+}
+
 Value NodeContext::getOperand(unsigned i) {
   ignoreOperand(i);
   if (hasOperand(i))
@@ -44,7 +57,7 @@ FailureOr<Shape> NodeContext::getConstantInts(unsigned i, StringRef what) {
   Value value = getOperand(i);
   if (!value)
     return failure();
-  DenseElementsAttr elements = getConstant(value);
+  DenseElementsAttr elements = getKnown(value);
   if (!elements || !isa<IntegerType>(elements.getElementType()))
     return emitError() << "the " << what << " of " << node.op_type()
                        << " must be integers known at compile time, found "
@@ -59,7 +72,7 @@ FailureOr<double> NodeContext::getConstantScalar(unsigned i, StringRef what) {
   Value value = getOperand(i);
   if (!value)
     return failure();
-  DenseElementsAttr elements = getConstant(value);
+  DenseElementsAttr elements = getKnown(value);
   if (!elements || elements.getNumElements() != 1)
     return emitError() << "the " << what << " of " << node.op_type()
                        << " must be one value known at compile time, found "
@@ -82,7 +95,7 @@ FailureOr<SmallVector<double>> NodeContext::getConstantFloats(unsigned i,
   Value value = getOperand(i);
   if (!value)
     return failure();
-  DenseElementsAttr elements = getConstant(value);
+  DenseElementsAttr elements = getKnown(value);
   if (!elements || !isa<FloatType>(elements.getElementType()))
     return emitError() << "the " << what << " of " << node.op_type()
                        << " must be floats known at compile time, found "

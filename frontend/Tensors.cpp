@@ -138,6 +138,17 @@ Value TensorImporter::import(OpBuilder &builder, Location loc,
   return builder.create<ConstantOp>(loc, elements);
 }
 
+Value TensorImporter::importInitializer(OpBuilder &builder, Location loc,
+                                        const Onnx &tensor, StringRef name) {
+  RankedTensorType type = ::getType(loc, tensor);
+  if (!type)
+    return nullptr;
+  bool isTrained =
+      train && isa<FloatType>(type.getElementType()) && type.getRank() > 0;
+  return isTrained ? importParam(builder, loc, tensor, type, name)
+                   : import(builder, loc, tensor, name);
+}
+
 Value TensorImporter::importParam(OpBuilder &builder, Location loc,
                                   const Onnx &tensor, RankedTensorType type,
                                   StringRef name) {

@@ -26,13 +26,17 @@ class TensorImporter {
 public:
   /// Params are placed before `anchor`, an op of the module's body.
   TensorImporter(mlir::ModuleOp module, mlir::Operation *anchor,
-                 const LoadedModel &model)
-      : model(model), anchor(anchor), symbols(module) {}
+                 const LoadedModel &model, bool train)
+      : model(model), anchor(anchor), symbols(module), train(train) {}
 
   /// The tensor as a value at the builder's place; null after an error at
   /// `loc`.
   mlir::Value import(mlir::OpBuilder &builder, mlir::Location loc,
                      const onnx::TensorProto &tensor, llvm::StringRef name);
+  /// The same for an initializer of the model, which may be trained.
+  mlir::Value importInitializer(mlir::OpBuilder &builder, mlir::Location loc,
+                                const onnx::TensorProto &tensor,
+                                llvm::StringRef name);
   /// The elements of a tensor that is no param; null after an error at `loc`.
   mlir::DenseElementsAttr readElements(mlir::Location loc,
                                        const onnx::TensorProto &tensor);
@@ -45,6 +49,7 @@ private:
   const LoadedModel &model;
   mlir::Operation *anchor;
   mlir::SymbolTable symbols;
+  bool train; ///< see ImportOptions
 };
 
 } // namespace cleave

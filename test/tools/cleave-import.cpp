@@ -36,9 +36,11 @@ int main(int argc, char **argv) {
   cl::list<std::string> binds("bind", cl::desc("NAME=SIZE"));
   cl::list<std::string> shapes("shapes", cl::desc("INPUT:8x128"));
   cl::opt<bool> locations("locations", cl::desc("print locations"));
+  cl::opt<bool> train("train", cl::desc("small initializers are params"));
   cl::ParseCommandLineOptions(argc, argv, "import a model and print it\n");
 
   ImportOptions options;
+  options.train = train;
   std::string error;
   bool valid = true;
   for (const std::string &text : binds)

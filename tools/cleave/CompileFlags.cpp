@@ -116,6 +116,7 @@ CLI::App *cleave::addCompileFlags(CLI::App &app, CompileFlags &flags) {
 
 void cleave::parseModelFlags(CompileFlags &flags) {
   flags.imports = parseImports(flags.bindings, flags.shapes);
+  flags.imports.train = flags.pipeline.train;
   flags.pipeline.plan.shards = llvm::join(flags.shards, ";");
   flags.pipeline.plan.stages = llvm::join(flags.stages, ";");
 }
