@@ -11,6 +11,16 @@ target_compile_options(cleave_mlir INTERFACE
   $<IF:$<BOOL:$<TARGET_PROPERTY:CLEAVE_EXCEPTIONS>>,-fexceptions,-fno-exceptions>)
 target_link_libraries(cleave_mlir INTERFACE cleave_options MLIR LLVM)
 
+# cleave_add_pass_room(ROOM SOURCES... [LINK libs...] [EXCEPTIONS]): the library
+# CleaveROOM of a room under passes/ that declares passes in its Passes.td.
+macro(cleave_add_pass_room room)
+  string(TOLOWER ${room} lower)
+  set(LLVM_TARGET_DEFINITIONS Passes.td)
+  mlir_tablegen(Passes.h.inc -gen-pass-decls -name=Cleave${room})
+  add_public_tablegen_target(cleave-${lower}-passes)
+  cleave_add_room(Cleave${room} ${ARGN} DEPENDS cleave-${lower}-passes)
+endmacro()
+
 # cleave_add_room(NAME SOURCES... [LINK libs...] [EXCEPTIONS]): a static library
 # over MLIR. EXCEPTIONS: for rooms that call libraries which throw.
 function(cleave_add_room name)

@@ -1,5 +1,4 @@
-//===- Pch.h - MLIR headers that nearly every file needs
-//--------------------===//
+//===- Pch.h - MLIR headers that nearly every file needs ------------------===//
 // Build speed only: no file may rely on it (the tidy preset builds without it).
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"

@@ -163,8 +163,7 @@ Value TensorImporter::importParam(OpBuilder &builder, Location loc,
   OpBuilder detached(builder.getContext());
   auto param = detached.create<ParamOp>(loc, name, type, value,
                                         /*true_shape=*/DenseI64ArrayAttr(),
-                                        /*sharding=*/ShardingAttr(),
-                                        /*trainable=*/false);
+                                        /*sharding=*/ShardingAttr());
   StringAttr symbol = symbols.insert(param, Block::iterator(anchor));
   return builder.create<LoadOp>(loc, type, FlatSymbolRefAttr::get(symbol));
 }

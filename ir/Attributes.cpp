@@ -25,8 +25,7 @@ void CleaveDialect::registerAttributes() {
       >();
 }
 
-//===-- Mesh
-//----------------------------------------------------------------===//
+//===-- Mesh --------------------------------------------------------------===//
 
 /// `"dp"=2`.
 static ParseResult parseMeshAxis(AsmParser &parser,
@@ -131,8 +130,7 @@ SmallVector<int64_t> MeshAttr::getCoords(int64_t position) const {
   return coords;
 }
 
-//===-- Sharding
-//------------------------------------------------------------===//
+//===-- Sharding ----------------------------------------------------------===//
 
 static void printAxes(AsmPrinter &printer, ArrayRef<StringAttr> axes) {
   printer << '{';
@@ -248,8 +246,7 @@ ShardingAttr ShardingAttr::withoutPartial() const {
   return get(getContext(), getMesh(), getDims(), ReduceKind::Sum, {});
 }
 
-//===-- Buffers and loops
-//---------------------------------------------------===//
+//===-- Buffers and loops -------------------------------------------------===//
 
 Attribute BufferAttr::parse(AsmParser &parser, Type) {
   StringRef keyword;
@@ -317,8 +314,7 @@ void LoopAttr::print(AsmPrinter &printer) const {
   printer << "]>";
 }
 
-//===-- Local shapes
-//--------------------------------------------------------===//
+//===-- Local shapes ------------------------------------------------------===//
 
 int64_t cleave::getChunk(int64_t size, int64_t block, int64_t parts) {
   return llvm::divideCeil(size / block, parts) * block;

@@ -18,8 +18,7 @@ static RankedTensorType tensorType(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
-//===-- Attention
-//-----------------------------------------------------------===//
+//===-- Attention ---------------------------------------------------------===//
 
 LogicalResult AttentionOp::inferReturnTypes(MLIRContext *,
                                             std::optional<Location> loc,
@@ -94,8 +93,7 @@ Work AttentionOp::getWork() {
   return work;
 }
 
-//===-- Softmax
-//-------------------------------------------------------------===//
+//===-- Softmax -----------------------------------------------------------===//
 
 LogicalResult SoftmaxOp::inferReturnTypes(MLIRContext *,
                                           std::optional<Location> loc,
@@ -140,8 +138,7 @@ SoftmaxOp::buildGradients(OpBuilder &b, ValueRange gradients, ArrayRef<bool>) {
   return SmallVector<Value>{dx};
 }
 
-//===-- Norm
-//----------------------------------------------------------------===//
+//===-- Norm --------------------------------------------------------------===//
 
 LogicalResult NormOp::inferReturnTypes(MLIRContext *,
                                        std::optional<Location> loc,
@@ -177,8 +174,7 @@ ShardingRule NormOp::getShardingRule() {
 
 Work NormOp::getWork() { return getElementwiseWork(*this, 8); }
 
-//===-- Cross-entropy
-//-------------------------------------------------------===//
+//===-- Cross-entropy -----------------------------------------------------===//
 
 static LogicalResult verifyLabels(std::optional<Location> loc,
                                   RankedTensorType logits,

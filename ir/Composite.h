@@ -1,5 +1,4 @@
-//===- Composite.h - ops of this family; see Composite.td
-//------------------===//
+//===- Composite.h - ops of this family; see Composite.td -----------------===//
 #ifndef CLEAVE_IR_COMPOSITE_H
 #define CLEAVE_IR_COMPOSITE_H
 

@@ -12,8 +12,7 @@ using namespace mlir;
 #define GET_OP_CLASSES
 #include "ir/Contraction.cpp.inc"
 
-//===-- Dot
-//-----------------------------------------------------------------===//
+//===-- Dot ---------------------------------------------------------------===//
 
 /// Dims of a tensor of `rank` that are in neither list.
 static SmallVector<int64_t> getFreeDims(int64_t rank, ArrayRef<int64_t> batch,
@@ -178,8 +177,7 @@ FailureOr<SmallVector<Value>> DotOp::buildGradients(OpBuilder &b,
   return result;
 }
 
-//===-- Conv
-//----------------------------------------------------------------===//
+//===-- Conv --------------------------------------------------------------===//
 
 /// Size of a spatial dim of the result, as ONNX Conv and ConvTranspose say.
 static int64_t getConvSize(int64_t in, int64_t kernel, int64_t stride,

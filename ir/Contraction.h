@@ -1,5 +1,4 @@
-//===- Contraction.h - ops of this family; see Contraction.td
-//--------------===//
+//===- Contraction.h - ops of this family; see Contraction.td -------------===//
 #ifndef CLEAVE_IR_CONTRACTION_H
 #define CLEAVE_IR_CONTRACTION_H
 

@@ -53,8 +53,7 @@ LogicalResult ReshardOp::verifySymbolUses(SymbolTableCollection &tables) {
   return verifySharding(*this, getSharding(), getType(), mesh.getMesh());
 }
 
-//===-- Collectives
-//---------------------------------------------------------===//
+//===-- Collectives -------------------------------------------------------===//
 
 /// Number of ranks along `axes` of the mesh; an error when mesh or axis is
 /// missing.
@@ -140,8 +139,7 @@ Work AllToAllOp::getWork() { return getElementwiseWork(*this, 0); }
 Work SendOp::getWork() { return getElementwiseWork(*this, 0); }
 Work RecvOp::getWork() { return getElementwiseWork(*this, 0); }
 
-//===-- Local helpers
-//-------------------------------------------------------===//
+//===-- Local helpers -----------------------------------------------------===//
 
 static LogicalResult verifyIndex(Operation *op, RankedTensorType index,
                                  int64_t dim, RankedTensorType type) {

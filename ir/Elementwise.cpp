@@ -16,8 +16,7 @@ static bool isFloat(Type type) {
   return isa<FloatType>(getElementTypeOrSelf(type));
 }
 
-//===-- Unary
-//---------------------------------------------------------------===//
+//===-- Unary -------------------------------------------------------------===//
 
 LogicalResult UnaryOp::verify() {
   Type element = getX().getType().getElementType();
@@ -50,8 +49,7 @@ FailureOr<SmallVector<Value>> UnaryOp::buildGradients(OpBuilder &builder,
       gradient(builder, getLoc(), getX(), getResult(), gradients[0])};
 }
 
-//===-- Binary
-//--------------------------------------------------------------===//
+//===-- Binary ------------------------------------------------------------===//
 
 LogicalResult BinaryOp::verify() {
   Type element = getLhs().getType().getElementType();
@@ -113,8 +111,7 @@ FailureOr<SmallVector<Value>> BinaryOp::buildGradients(OpBuilder &b,
   return result;
 }
 
-//===-- Compare, select, cast
-//-----------------------------------------------===//
+//===-- Compare, select, cast ---------------------------------------------===//
 
 LogicalResult CompareOp::inferReturnTypes(MLIRContext *context,
                                           std::optional<Location>,
@@ -170,8 +167,7 @@ CastOp::buildGradients(OpBuilder &b, ValueRange gradients, ArrayRef<bool>) {
   return SmallVector<Value>{dx};
 }
 
-//===-- Constant
-//------------------------------------------------------------===//
+//===-- Constant ----------------------------------------------------------===//
 
 LogicalResult ConstantOp::inferReturnTypes(MLIRContext *,
                                            std::optional<Location>,

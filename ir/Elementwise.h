@@ -1,5 +1,4 @@
-//===- Elementwise.h - ops of this family; see Elementwise.td
-//--------------===//
+//===- Elementwise.h - ops of this family; see Elementwise.td -------------===//
 #ifndef CLEAVE_IR_ELEMENTWISE_H
 #define CLEAVE_IR_ELEMENTWISE_H
 

@@ -14,8 +14,7 @@
 using namespace cleave;
 using namespace mlir;
 
-//===-- Scalar code
-//---------------------------------------------------------===//
+//===-- Scalar code -------------------------------------------------------===//
 
 /// A float constant of the (scalar or vector) type of `like`.
 static Value constantLike(OpBuilder &b, Location loc, Value like,
@@ -120,8 +119,7 @@ static Value buildCompare(OpBuilder &b, Location loc, Value x, Value y) {
   return b.create<arith::CmpIOp>(loc, Int, x, y);
 }
 
-//===-- Derivatives, in logical ops
-//-----------------------------------------===//
+//===-- Derivatives, in logical ops ---------------------------------------===//
 
 static Value splat(OpBuilder &b, Location loc, Value like, double value) {
   auto type = cast<RankedTensorType>(like.getType());
@@ -172,8 +170,7 @@ static Value gradRelu(OpBuilder &b, Location loc, Value, Value y, Value dy) {
   return b.create<SelectOp>(loc, positive, dy, zero);
 }
 
-//===-- Tables
-//--------------------------------------------------------------===//
+//===-- Tables ------------------------------------------------------------===//
 
 static double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 
@@ -293,8 +290,7 @@ ArrayRef<UnaryInfo> cleave::getUnaryTable() { return unaryTable; }
 ArrayRef<BinaryInfo> cleave::getBinaryTable() { return binaryTable; }
 ArrayRef<CompareInfo> cleave::getCompareTable() { return compareTable; }
 
-//===-- Reductions
-//----------------------------------------------------------===//
+//===-- Reductions --------------------------------------------------------===//
 
 TypedAttr cleave::getNeutralElement(ReduceKind kind, Type elementType) {
   Builder b(elementType.getContext());
@@ -311,14 +307,18 @@ TypedAttr cleave::getNeutralElement(ReduceKind kind, Type elementType) {
   return b.getIntegerAttr(elementType, values[static_cast<size_t>(kind)]);
 }
 
-Value cleave::buildCombine(OpBuilder &b, Location loc, ReduceKind kind, Value x,
-                           Value y) {
+BinaryKind cleave::getCombiningKind(ReduceKind kind, Type elementType) {
+  if (elementType.isInteger(1))
+    return kind == ReduceKind::Max || kind == ReduceKind::Sum ? BinaryKind::Or
+                                                              : BinaryKind::And;
   static const BinaryKind kinds[] = {BinaryKind::Add, BinaryKind::Max,
                                      BinaryKind::Min, BinaryKind::Mul};
-  if (getElementTypeOrSelf(x.getType()).isInteger(1))
-    return getInfo(kind == ReduceKind::Max || kind == ReduceKind::Sum
-                       ? BinaryKind::Or
-                       : BinaryKind::And)
-        .build(b, loc, x, y);
-  return getInfo(kinds[static_cast<size_t>(kind)]).build(b, loc, x, y);
+  return kinds[static_cast<size_t>(kind)];
+}
+
+Value cleave::buildCombine(OpBuilder &b, Location loc, ReduceKind kind, Value x,
+                           Value y) {
+  BinaryKind combining =
+      getCombiningKind(kind, getElementTypeOrSelf(x.getType()));
+  return getInfo(combining).build(b, loc, x, y);
 }

@@ -55,6 +55,9 @@ llvm::ArrayRef<CompareInfo> getCompareTable();
 /// The value that leaves a reduction unchanged: 0, -inf, +inf, 1 (integers: the
 /// least or largest value).
 mlir::TypedAttr getNeutralElement(ReduceKind kind, mlir::Type elementType);
+/// The binary kind that combines two values of a reduction; bools by or and
+/// and.
+BinaryKind getCombiningKind(ReduceKind kind, mlir::Type elementType);
 /// Combines two scalars or vectors.
 mlir::Value buildCombine(mlir::OpBuilder &, mlir::Location, ReduceKind kind,
                          mlir::Value, mlir::Value);

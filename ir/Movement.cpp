@@ -43,8 +43,7 @@ static OpFoldResult foldStrided(Attribute operand, RankedTensorType type,
   return DenseElementsAttr::get(type, values);
 }
 
-//===-- Reshape
-//-------------------------------------------------------------===//
+//===-- Reshape -----------------------------------------------------------===//
 
 LogicalResult ReshapeOp::verify() {
   if (getX().getType().getElementType() != getType().getElementType() ||
@@ -72,8 +71,7 @@ ReshapeOp::buildGradients(OpBuilder &b, ValueRange gradients, ArrayRef<bool>) {
   return SmallVector<Value>{dx};
 }
 
-//===-- Transpose
-//-----------------------------------------------------------===//
+//===-- Transpose ---------------------------------------------------------===//
 
 LogicalResult TransposeOp::inferReturnTypes(MLIRContext *,
                                             std::optional<Location> loc,
@@ -122,8 +120,7 @@ FailureOr<SmallVector<Value>> TransposeOp::buildGradients(OpBuilder &b,
   return SmallVector<Value>{dx};
 }
 
-//===-- Broadcast
-//-----------------------------------------------------------===//
+//===-- Broadcast ---------------------------------------------------------===//
 
 LogicalResult BroadcastOp::verify() {
   RankedTensorType from = getX().getType(), to = getType();
@@ -159,8 +156,7 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
   return foldStrided(dense, getType(), strides, 0);
 }
 
-//===-- Slice, pad
-//----------------------------------------------------------===//
+//===-- Slice, pad --------------------------------------------------------===//
 
 LogicalResult SliceOp::inferReturnTypes(MLIRContext *,
                                         std::optional<Location> loc,
@@ -214,8 +210,7 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
-//===-- Concat, gather, resize
-//----------------------------------------------===//
+//===-- Concat, gather, resize --------------------------------------------===//
 
 LogicalResult ConcatOp::inferReturnTypes(MLIRContext *,
                                          std::optional<Location> loc,

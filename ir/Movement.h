@@ -1,5 +1,4 @@
-//===- Movement.h - ops of this family; see Movement.td
-//--------------------===//
+//===- Movement.h - ops of this family; see Movement.td -------------------===//
 #ifndef CLEAVE_IR_MOVEMENT_H
 #define CLEAVE_IR_MOVEMENT_H
 

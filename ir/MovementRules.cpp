@@ -15,8 +15,24 @@ using namespace mlir;
 /// A view costs nothing: no bytes move until something reads it.
 static Work getViewWork() { return Work(); }
 
-//===-- Reshape
-//-------------------------------------------------------------===//
+/// Dims that keep their size are parallel; others cannot be split.
+static ShardingRule getSameSizeRule(RankedTensorType from,
+                                    RankedTensorType to) {
+  ShardingRule rule;
+  TensorFactors in, out;
+  for (auto [before, after] : llvm::zip(from.getShape(), to.getShape())) {
+    bool same = before == after;
+    in.push_back({rule.addFactor(before, same ? FactorKind::Parallel
+                                              : FactorKind::Whole)});
+    out.push_back(same ? in.back()
+                       : DimFactors{rule.addFactor(after, FactorKind::Whole)});
+  }
+  rule.operands = {in};
+  rule.results = {out};
+  return rule;
+}
+
+//===-- Reshape -----------------------------------------------------------===//
 
 /// Cuts both shapes into common factors, major first: [6, 64] and [384] share
 /// the factors 6 and 64. What has no common divisor is kept whole up to the
@@ -72,8 +88,7 @@ ShardingRule ReshapeOp::getShardingRule() {
 }
 Work ReshapeOp::getWork() { return getViewWork(); }
 
-//===-- Transpose, broadcast
-//------------------------------------------------===//
+//===-- Transpose, broadcast ----------------------------------------------===//
 
 ShardingRule TransposeOp::getShardingRule() {
   ShardingRule rule;
@@ -123,23 +138,10 @@ FailureOr<SmallVector<Value>> BroadcastOp::buildGradients(OpBuilder &b,
   return SmallVector<Value>{dx};
 }
 
-//===-- Slice, pad
-//----------------------------------------------------------===//
+//===-- Slice, pad --------------------------------------------------------===//
 
-/// Dims taken whole are parallel; others cannot be split.
 ShardingRule SliceOp::getShardingRule() {
-  ShardingRule rule;
-  TensorFactors in, out;
-  for (auto [from, to] :
-       llvm::zip(getX().getType().getShape(), getType().getShape())) {
-    bool whole = from == to;
-    in.push_back({rule.addFactor(from, whole ? FactorKind::Parallel
-                                             : FactorKind::Whole)});
-    out.push_back(whole ? in.back()
-                        : DimFactors{rule.addFactor(to, FactorKind::Whole)});
-  }
-  rule.operands = {in};
-  rule.results = {out};
+  ShardingRule rule = getSameSizeRule(getX().getType(), getType());
   rule.linearOperands = {0};
   return rule;
 }
@@ -172,18 +174,7 @@ SliceOp::buildGradients(OpBuilder &b, ValueRange gradients, ArrayRef<bool>) {
 }
 
 ShardingRule PadOp::getShardingRule() {
-  ShardingRule rule;
-  TensorFactors in, out;
-  for (auto [from, to] :
-       llvm::zip(getX().getType().getShape(), getType().getShape())) {
-    bool whole = from == to;
-    in.push_back({rule.addFactor(from, whole ? FactorKind::Parallel
-                                             : FactorKind::Whole)});
-    out.push_back(whole ? in.back()
-                        : DimFactors{rule.addFactor(to, FactorKind::Whole)});
-  }
-  rule.operands = {in};
-  rule.results = {out};
+  ShardingRule rule = getSameSizeRule(getX().getType(), getType());
   if (getValue().isZero())
     rule.linearOperands = {0};
   return rule;
@@ -198,8 +189,7 @@ PadOp::buildGradients(OpBuilder &b, ValueRange gradients, ArrayRef<bool>) {
   return SmallVector<Value>{dx};
 }
 
-//===-- Concat, gather, iota, resize
-//----------------------------------------===//
+//===-- Concat, gather, iota, resize --------------------------------------===//
 
 ShardingRule ConcatOp::getShardingRule() {
   ShardingRule rule;
@@ -264,20 +254,7 @@ ShardingRule IotaOp::getShardingRule() {
 }
 Work IotaOp::getWork() { return getElementwiseWork(*this, 0); }
 
-/// Dims that keep their size are parallel.
 ShardingRule ResizeOp::getShardingRule() {
-  ShardingRule rule;
-  TensorFactors in, out;
-  for (auto [from, to] :
-       llvm::zip(getX().getType().getShape(), getType().getShape())) {
-    bool same = from == to;
-    in.push_back({rule.addFactor(from, same ? FactorKind::Parallel
-                                            : FactorKind::Whole)});
-    out.push_back(same ? in.back()
-                       : DimFactors{rule.addFactor(to, FactorKind::Whole)});
-  }
-  rule.operands = {in};
-  rule.results = {out};
-  return rule;
+  return getSameSizeRule(getX().getType(), getType());
 }
 Work ResizeOp::getWork() { return getElementwiseWork(*this, 8); }

@@ -35,8 +35,7 @@ Work KernelOp::getWork() {
 
 Work CopyOp::getWork() { return getElementwiseWork(*this, 0); }
 
-//===-- Chunks and schedules
-//------------------------------------------------===//
+//===-- Chunks and schedules ----------------------------------------------===//
 
 LogicalResult ChunkOp::verify() {
   Block &block = getBody().front();

@@ -1,5 +1,4 @@
-//===- Program.h - ops of this family; see Program.td
-//----------------------===//
+//===- Program.h - ops of this family; see Program.td ---------------------===//
 #ifndef CLEAVE_IR_PROGRAM_H
 #define CLEAVE_IR_PROGRAM_H
 

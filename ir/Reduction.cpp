@@ -66,9 +66,8 @@ OpFoldResult ReduceOp::fold(FoldAdaptor adaptor) {
     return {};
   Attribute neutral = getNeutralElement(getKind(), type.getElementType());
   int64_t result = cast<IntegerAttr>(neutral).getValue().getSExtValue();
-  static const BinaryKind kinds[] = {BinaryKind::Add, BinaryKind::Max,
-                                     BinaryKind::Min, BinaryKind::Mul};
-  auto combine = getInfo(kinds[static_cast<size_t>(getKind())]).evaluateInt;
+  auto combine =
+      getInfo(getCombiningKind(getKind(), type.getElementType())).evaluateInt;
   for (const APInt &value : x.getValues<APInt>())
     result = combine(result, value.getSExtValue());
   return DenseElementsAttr::get(

@@ -1,5 +1,4 @@
-//===- Reduction.h - ops of this family; see Reduction.td
-//------------------===//
+//===- Reduction.h - ops of this family; see Reduction.td -----------------===//
 #ifndef CLEAVE_IR_REDUCTION_H
 #define CLEAVE_IR_REDUCTION_H
 

@@ -1,5 +1,4 @@
-//===- State.h - ops of this family; see State.td
-//--------------------------===//
+//===- State.h - ops of this family; see State.td -------------------------===//
 #ifndef CLEAVE_IR_STATE_H
 #define CLEAVE_IR_STATE_H
 

@@ -19,8 +19,7 @@ def ParamOp : Cleave_Op<"param", [Symbol]> {
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$type,
                        OptionalAttr<AnyAttr>:$value,
                        OptionalAttr<DenseI64ArrayAttr>:$true_shape,
-                       OptionalAttr<ShardingAttr>:$sharding,
-                       UnitAttr:$trainable);
+                       OptionalAttr<ShardingAttr>:$sharding);
   let assemblyFormat = "$sym_name `:` $type (`=` $value^)? (`sharding` $sharding^)? attr-dict";
   let hasVerifier = 1;
 }

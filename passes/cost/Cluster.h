@@ -1,5 +1,4 @@
-//===- Cluster.h - description of the machines
-//-----------------------------===//
+//===- Cluster.h - description of the machines ----------------------------===//
 //
 // Devices, nodes and links, as the user describes them in a YAML file or as the
 // default for ranks on this host. Every machine constant that the planner uses

@@ -14,6 +14,8 @@
 #include "llvm/ADT/SmallVector.h"
 
 #include <cstdint>
+#include <optional>
+#include <utility>
 
 namespace cleave {
 

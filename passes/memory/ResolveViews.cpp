@@ -23,8 +23,7 @@ namespace cleave {
 #include "passes/memory/Passes.h.inc"
 } // namespace cleave
 
-//===-- Order of stored results
-//---------------------------------------------===//
+//===-- Order of stored results -------------------------------------------===//
 
 /// The permutation of the transposes that are the only users of `value`; empty
 /// if they differ or others read it.

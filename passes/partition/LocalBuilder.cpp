@@ -4,8 +4,6 @@
 
 #include "llvm/ADT/STLExtras.h"
 
-#include <limits>
-
 using namespace cleave;
 using namespace mlir;
 
@@ -60,17 +58,10 @@ Value LocalBuilder::resizeEnd(Location loc, Value x, int64_t dim, int64_t size,
 }
 
 double cleave::getNeutralValue(ReduceKind kind, Type elementType) {
-  if (kind == ReduceKind::Sum)
-    return 0.0;
-  if (kind == ReduceKind::Prod)
-    return 1.0;
-  bool isMax = kind == ReduceKind::Max;
-  if (isa<FloatType>(elementType)) {
-    double infinity = std::numeric_limits<double>::infinity();
-    return isMax ? -infinity : infinity;
-  }
-  unsigned width = elementType.getIntOrFloatBitWidth();
-  APInt limit =
-      isMax ? APInt::getSignedMinValue(width) : APInt::getSignedMaxValue(width);
-  return limit.signedRoundToDouble();
+  TypedAttr element = getNeutralElement(kind, elementType);
+  if (auto real = dyn_cast<FloatAttr>(element))
+    return real.getValueAsDouble();
+  APInt integer = cast<IntegerAttr>(element).getValue();
+  return elementType.isInteger(1) ? integer.getZExtValue()
+                                  : integer.signedRoundToDouble();
 }

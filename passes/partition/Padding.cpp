@@ -18,8 +18,7 @@ PaddingFacts cleave::getZeroPadded(RankedTensorType type, bool isFinite) {
   return facts;
 }
 
-//===-- What results hold
-//---------------------------------------------------===//
+//===-- What results hold -------------------------------------------------===//
 
 namespace {
 
@@ -253,8 +252,7 @@ cleave::getPaddingFacts(Operation *op, const ShardingRule &rule,
   return results;
 }
 
-//===-- What operands must hold
-//---------------------------------------------===//
+//===-- What operands must hold -------------------------------------------===//
 
 namespace {
 

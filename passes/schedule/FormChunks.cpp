@@ -75,8 +75,7 @@ static bool isEnd(Operation *op) {
   return isOverMicroBatches(op) && !isa<AxisIndexOp>(op);
 }
 
-//===-- Classes
-//-------------------------------------------------------------===//
+//===-- Classes -----------------------------------------------------------===//
 
 bool ChunkFormer::isBackward(Operation &op) const {
   if (op.hasAttr("cleave.origin"))
@@ -164,8 +163,7 @@ LogicalResult ChunkFormer::splitEnds() {
   return success();
 }
 
-//===-- Chunks
-//--------------------------------------------------------------===//
+//===-- Chunks ------------------------------------------------------------===//
 
 /// A buffer of neutral elements, made anew each step.
 Value ChunkFormer::makeNeutral(RankedTensorType type, ReduceKind kind,
@@ -191,13 +189,11 @@ void ChunkFormer::endByCarry(AllReduceOp op, Block *body, Exports &exports) {
   RankedTensorType type = op.getType();
   exports.inits.push_back(makeNeutral(type, op.getKind(), op.getLoc()));
   Value carried = body->addArgument(type, op.getLoc());
-  static const BinaryKind kinds[] = {BinaryKind::Add, BinaryKind::Max,
-                                     BinaryKind::Min, BinaryKind::Mul};
   OpBuilder builder(op.getContext());
   builder.setInsertionPointToEnd(body); // the body has no parent yet
   exports.carried.push_back(builder.create<BinaryOp>(
-      op.getLoc(), type, kinds[static_cast<size_t>(op.getKind())], carried,
-      op.getX()));
+      op.getLoc(), type, getCombiningKind(op.getKind(), type.getElementType()),
+      carried, op.getX()));
   exports.carriedUses.push_back(op.getResult());
 }
 

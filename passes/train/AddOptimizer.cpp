@@ -28,7 +28,7 @@ static void addRate(ModuleOp module, double rate) {
   builder.create<ParamOp>(
       module.getLoc(), builder.getStringAttr(rateSymbol), TypeAttr::get(type),
       DenseElementsAttr::get(type, static_cast<float>(rate)),
-      DenseI64ArrayAttr(), ShardingAttr(), UnitAttr());
+      DenseI64ArrayAttr(), ShardingAttr());
 }
 
 /// w - lr g, stored in the symbol.

@@ -51,3 +51,16 @@ func.func @splats(%x: tensor<1000x1000xf32>) -> (tensor<1000x1000xf32>, tensor<1
   // CHECK: return %[[SIX]], %arg0
   return %p, %s : tensor<1000x1000xf32>, tensor<1000x1000xf32>
 }
+
+// Tests that bools are reduced by or and and, as at run time.
+// CHECK-LABEL: func.func @bools
+func.func @bools() -> (tensor<i1>, tensor<i1>) {
+  %t = cleave.constant dense<[true, true]> : tensor<2xi1>
+  %f = cleave.constant dense<[true, false]> : tensor<2xi1>
+  // CHECK-DAG: %[[TRUE:.*]] = cleave.constant dense<true> : tensor<i1>
+  // CHECK-DAG: %[[FALSE:.*]] = cleave.constant dense<false> : tensor<i1>
+  %any = cleave.reduce max %t {dims = array<i64: 0>} : (tensor<2xi1>) -> tensor<i1>
+  %all = cleave.reduce min %f {dims = array<i64: 0>} : (tensor<2xi1>) -> tensor<i1>
+  // CHECK: return %[[TRUE]], %[[FALSE]]
+  return %any, %all : tensor<i1>, tensor<i1>
+}
