@@ -1,4 +1,9 @@
-"""killed_rank.py OUT INPUT - run OUT, kill rank 1 once it runs, and print how that ends."""
+"""killed_rank.py OUT INPUT - run OUT, kill rank 1 once it runs, and print how that ends.
+
+A rank runs when it has used a second of processor time: start-up takes less. One
+that is killed while it starts may leave Open MPI's mpirun waiting for a lock of its
+own for ever, which is not what is tested.
+"""
 
 import os
 import signal
@@ -22,8 +27,14 @@ def find_rank():
     return None
 
 
+def has_run(pid):
+    with open(f"/proc/{pid}/stat") as file:
+        user, system = file.read().rsplit(")", 1)[1].split()[11:13]
+    return int(user) + int(system) >= os.sysconf("SC_CLK_TCK")
+
+
 deadline = time.monotonic() + 30
-while (pid := find_rank()) is None and time.monotonic() < deadline:
+while ((pid := find_rank()) is None or not has_run(pid)) and time.monotonic() < deadline:
     time.sleep(0.05)
 if pid is None:
     run.terminate()
