@@ -65,13 +65,17 @@ buildBody(const onnx::OpSchema &schema, const onnx::NodeProto &node,
 }
 
 /// Replaces references to attributes of the function by the node's, or by the
-/// operator's defaults; those that have neither are left out.
+/// operator's defaults; those that have neither are left out. Nodes in bodies
+/// of `inner` refer to them too.
 static void bindAttributes(onnx::NodeProto &inner, const onnx::NodeProto &node,
                            const onnx::OpSchema &schema) {
   google::protobuf::RepeatedPtrField<onnx::AttributeProto> bound;
   for (onnx::AttributeProto &attribute : *inner.mutable_attribute()) {
     const std::string &reference = attribute.ref_attr_name();
     if (reference.empty()) {
+      if (attribute.has_g())
+        for (onnx::NodeProto &nested : *attribute.mutable_g()->mutable_node())
+          bindAttributes(nested, node, schema);
       bound.Add()->Swap(&attribute);
       continue;
     }

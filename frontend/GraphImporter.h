@@ -10,12 +10,6 @@
 
 namespace cleave {
 
-/// Tells all operators of the model that this build does not import, with their
-/// nodes, in one error.
-[[nodiscard]] mlir::LogicalResult verifySupported(mlir::MLIRContext *context,
-                                                  const LoadedModel &model,
-                                                  const OperatorTable &table);
-
 /// `train` as in ImportOptions. Fills `module` with the model's params and
 /// function. An error in one node does not hide those of nodes that do not
 /// depend on it.

@@ -5,6 +5,7 @@
 #include "frontend/BindDims.h"
 #include "frontend/GraphImporter.h"
 #include "frontend/Load.h"
+#include "frontend/NodeImporter.h"
 #include "ir/Cleave.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"

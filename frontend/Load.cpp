@@ -120,11 +120,19 @@ static LogicalResult inlineFunctions(Location loc, LoadedModel &model) {
   return success();
 }
 
-/// Names nodes without a name by what they define, for all messages to come.
+/// Names nodes without a name by what they define, for all messages to come;
+/// those in bodies too.
 static void nameNodes(onnx::GraphProto &graph) {
-  for (onnx::NodeProto &node : *graph.mutable_node())
+  for (onnx::NodeProto &node : *graph.mutable_node()) {
     if (node.name().empty())
       node.set_name(getNodeName(node));
+    for (onnx::AttributeProto &attribute : *node.mutable_attribute()) {
+      if (attribute.has_g())
+        nameNodes(*attribute.mutable_g());
+      for (onnx::GraphProto &body : *attribute.mutable_graphs())
+        nameNodes(body);
+    }
+  }
 }
 
 LogicalResult cleave::loadModel(MLIRContext *context, StringRef path,

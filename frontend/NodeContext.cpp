@@ -9,10 +9,10 @@ using namespace mlir;
 
 NodeContext::NodeContext(OpBuilder &builder, Location loc,
                          const onnx::NodeProto &node, ArrayRef<Value> operands,
-                         TensorImporter &tensors)
+                         TensorImporter &tensors, BodyImporter bodyImporter)
     : TensorBuilder(builder, loc), node(node), operands(operands),
-      tensors(tensors), readOperands(operands.size()),
-      readAttributes(node.attribute_size()) {}
+      tensors(tensors), bodyImporter(std::move(bodyImporter)),
+      readOperands(operands.size()), readAttributes(node.attribute_size()) {}
 
 //===-- Operands ----------------------------------------------------------===//
 
@@ -162,6 +162,19 @@ std::optional<SmallVector<double>> NodeContext::getFloats(StringRef name) {
 const onnx::TensorProto *NodeContext::getTensor(StringRef name) {
   const onnx::AttributeProto *attribute = getAttribute(name);
   return attribute && attribute->has_t() ? &attribute->t() : nullptr;
+}
+
+FailureOr<SmallVector<Value>> NodeContext::importBody(StringRef name,
+                                                      ArrayRef<Value> inputs) {
+  const onnx::AttributeProto *attribute = getAttribute(name);
+  if (!attribute || !attribute->has_g())
+    return emitError() << node.op_type() << " has no body '" << name << "'";
+  size_t expected = attribute->g().input_size();
+  if (expected != inputs.size())
+    return emitError() << "body '" << name << "' of " << node.op_type()
+                       << " has " << expected << " inputs, expected "
+                       << inputs.size();
+  return bodyImporter(attribute->g(), inputs);
 }
 
 LogicalResult NodeContext::requireInt(StringRef name, int64_t value) {

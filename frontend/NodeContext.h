@@ -14,16 +14,23 @@
 #include "frontend/Tensors.h"
 #include "llvm/ADT/SmallBitVector.h"
 
+#include <functional>
 #include <optional>
 
 namespace cleave {
+
+/// Adds one copy of a body to the program, given the values of its inputs;
+/// gives those of its outputs.
+using BodyImporter =
+    std::function<mlir::FailureOr<llvm::SmallVector<mlir::Value>>(
+        const onnx::GraphProto &, llvm::ArrayRef<mlir::Value>)>;
 
 class NodeContext : public TensorBuilder {
 public:
   /// `operands` has one entry per input of the node; null where it is left out.
   NodeContext(mlir::OpBuilder &builder, mlir::Location loc,
               const onnx::NodeProto &node, llvm::ArrayRef<mlir::Value> operands,
-              TensorImporter &tensors);
+              TensorImporter &tensors, BodyImporter bodyImporter);
 
   const onnx::NodeProto &getNode() const { return node; }
   unsigned getNumResults() const { return node.output_size(); }
@@ -67,6 +74,10 @@ public:
   const onnx::AttributeProto *getAttribute(llvm::StringRef name);
   /// Marks an attribute as known and without effect.
   void ignoreAttribute(llvm::StringRef name) { (void)getAttribute(name); }
+  /// Adds a copy of the body that is attribute `name`. The values of its inputs
+  /// are as many as it has, or that is an error.
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>>
+  importBody(llvm::StringRef name, llvm::ArrayRef<mlir::Value> inputs);
   /// Integer attribute that must have this value (its default too).
   mlir::LogicalResult requireInt(llvm::StringRef name, int64_t value);
 
@@ -97,6 +108,7 @@ private:
   llvm::SmallVector<mlir::Value> operands;
   llvm::SmallVector<mlir::Value> results;
   TensorImporter &tensors;
+  BodyImporter bodyImporter;
   llvm::SmallBitVector readOperands, readAttributes;
 };
 

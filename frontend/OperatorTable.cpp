@@ -21,6 +21,9 @@ OperatorTable::OperatorTable() {
 
 void OperatorTable::onOp(llvm::StringRef domain, llvm::StringRef name,
                          int64_t since, OpHandler handler) {
+  registerControl(*this);
+  registerScan(*this);
+  registerRecurrent(*this);
   handlers[getKey(domain, name)][since] = std::move(handler);
 }
 

@@ -59,3 +59,6 @@ void registerLoss(OperatorTable &table);
 } // namespace cleave
 
 #endif
+void registerControl(OperatorTable &table);
+void registerScan(OperatorTable &table);
+void registerRecurrent(OperatorTable &table);

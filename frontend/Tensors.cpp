@@ -160,10 +160,13 @@ Value TensorImporter::importParam(OpBuilder &builder, Location loc,
   } else if (!(value = readElements(loc, tensor))) {
     return nullptr;
   }
+  StringAttr &symbol = params[{value, builder.getStringAttr(name)}];
+  if (symbol)
+    return builder.create<LoadOp>(loc, type, FlatSymbolRefAttr::get(symbol));
   OpBuilder detached(builder.getContext());
   auto param = detached.create<ParamOp>(loc, name, type, value,
                                         /*true_shape=*/DenseI64ArrayAttr(),
                                         /*sharding=*/ShardingAttr());
-  StringAttr symbol = symbols.insert(param, Block::iterator(anchor));
+  symbol = symbols.insert(param, Block::iterator(anchor));
   return builder.create<LoadOp>(loc, type, FlatSymbolRefAttr::get(symbol));
 }

@@ -49,6 +49,9 @@ private:
   const LoadedModel &model;
   mlir::Operation *anchor;
   mlir::SymbolTable symbols;
+  /// Params by value and name: a body has one, however many copies of it.
+  llvm::DenseMap<std::pair<mlir::Attribute, mlir::StringAttr>, mlir::StringAttr>
+      params;
   bool train; ///< see ImportOptions
 };
 
