@@ -89,6 +89,7 @@ Work AttentionOp::getWork() {
   ArrayRef<int64_t> q = getQ().getType().getShape(),
                     v = getV().getType().getShape();
   double scores = static_cast<double>(q[0]) * q[1] * q[2] * v[2];
+  work.isProduct = true;
   work.flops = scores * (2.0 * q[3] + 2.0 * v[3] + 12.0);
   return work;
 }

@@ -121,6 +121,7 @@ Work DotOp::getWork() {
   Work work = getElementwiseWork(*this, 2);
   for (int64_t dim : getLhsContract())
     work.flops *= getLhs().getType().getDimSize(dim);
+  work.isProduct = true;
   return work;
 }
 
@@ -277,3 +278,4 @@ Work ConvOp::getWork() {
       (getTransposed() ? getInput().getType() : getType()).getNumElements();
   return work;
 }
+  work.isProduct = true;

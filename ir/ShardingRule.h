@@ -75,6 +75,9 @@ struct Work {
   double flops = 0;
   double bytesRead = 0;
   double bytesWritten = 0;
+  /// The operations are multiply-adds of products, for which devices have units
+  /// of their own.
+  bool isProduct = false;
 };
 /// `flopsPerElement` for each element of the first result; every operand is
 /// read and every result written once.

@@ -26,9 +26,12 @@ struct Device {
   std::string name;
   std::string target = "cpu";         ///< cpu or cuda
   std::string arch;                   ///< sm_90, or a CPU name; may be empty
-  double memory = 0;                  ///< bytes
+  double memory = 0;                  ///< bytes; 0: not said
   double bandwidth = 0;               ///< bytes/s of its memory
-  std::map<std::string, double> peak; ///< FLOP/s by precision; has fp32
+  std::map<std::string, double> peak; ///< FLOP/s of products, by precision;
+                                      ///< has fp32
+  double vector = 0;                  ///< FLOP/s of all else; 0: as products
+  double call = 0;                    ///< seconds to start an op
 };
 
 /// What connects devices of a node, or nodes; per device and direction.
@@ -44,6 +47,9 @@ struct NodeGroup {
   size_t device = 0; ///< number in Cluster::devices
   int64_t perNode = 1;
   size_t link = 0; ///< between devices of a node; number in Cluster::links
+  /// Ranks of a node that can run at once, where those are fewer than perNode;
+  /// 0: all.
+  int64_t cores = 0;
   int64_t nics = 1;
   double hostMemory = 0; ///< bytes; 0: not said
   int64_t hostLink = -1; ///< number in Cluster::links; -1: not said
@@ -59,6 +65,8 @@ struct Cluster {
   int64_t getRankCount() const;
   /// Node of a rank; ranks fill the nodes in order.
   int64_t getNodeOf(int64_t rank) const;
+  /// How many ranks of a rank's node can run at once.
+  int64_t getCoresOf(int64_t rank) const;
   /// Device of a rank.
   const Device &getDeviceOf(int64_t rank) const;
   /// The link that a collective of these ranks is bound by: that of their node

@@ -149,7 +149,9 @@ void Reader::readDevices(const YAML::Node &node) {
     device.name = entry.first.Scalar();
     std::string what = "device " + quote(device.name);
     const YAML::Node &body = entry.second;
-    verifyKeys(body, what, {"target", "arch", "memory", "bandwidth", "peak"});
+    verifyKeys(
+        body, what,
+        {"target", "arch", "memory", "bandwidth", "peak", "vector", "call"});
     YAML::Node target = require(body, what, "target");
     device.target = target.Scalar();
     if (device.target != "cpu" && device.target != "cuda")
@@ -168,6 +170,10 @@ void Reader::readDevices(const YAML::Node &node) {
     for (const auto &figure : peak)
       device.peak[figure.first.Scalar()] =
           readQuantity(figure.second, figure.first.Scalar(), Unit::Flops);
+    if (body["vector"])
+      device.vector = readQuantity(body["vector"], "vector", Unit::Flops);
+    if (body["call"])
+      device.call = readQuantity(body["call"], "call", Unit::Seconds);
     cluster.devices.push_back(std::move(device));
   }
 }
@@ -204,8 +210,8 @@ size_t Reader::findLink(const YAML::Node &name) const {
 
 NodeGroup Reader::readGroup(const YAML::Node &entry) {
   verifyKeys(entry, "a node",
-             {"count", "device", "per_node", "link", "nics", "host_memory",
-              "host_link"});
+             {"count", "device", "per_node", "cores", "link", "nics",
+              "host_memory", "host_link"});
   NodeGroup group;
   group.device = findDevice(require(entry, "a node", "device"));
   if (entry["count"])
@@ -217,6 +223,8 @@ NodeGroup Reader::readGroup(const YAML::Node &entry) {
   else if (group.perNode > 1)
     fail(entry,
          "a node of " + llvm::Twine(group.perNode) + " devices needs 'link'");
+  if (entry["cores"])
+    group.cores = readCount(entry["cores"], "cores");
   if (entry["nics"])
     group.nics = readCount(entry["nics"], "nics");
   if (entry["host_memory"])

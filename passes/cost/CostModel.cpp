@@ -32,6 +32,19 @@ double cleave::getSendTime(const Link &link, double bytes) {
   return link.latency + bytes / link.bandwidth;
 }
 
+std::optional<Link> cleave::fitLink(int64_t ranks, const LinkSample &small,
+                                    const LinkSample &large) {
+  constexpr double kLeast = 1e-9; // latency in seconds: a file needs some
+  double n = ranks, share = 2 * (n - 1) / n;
+  double perByte =
+      (large.seconds - small.seconds) / (share * (large.bytes - small.bytes));
+  if (!(perByte > 0))
+    return std::nullopt;
+  double latency =
+      (small.seconds - share * small.bytes * perByte) / (2 * (n - 1) + 1);
+  return Link{"", std::max(latency, kLeast), 1 / perByte};
+}
+
 //===-- Tensors -----------------------------------------------------------===//
 
 double LocalTensor::getBytes() const {
@@ -70,6 +83,9 @@ CostModel::CostModel(const Cluster &cluster) : cluster(cluster) {
       auto [it, isNew] = peak.try_emplace(precision, figure);
       it->second = std::min(it->second, figure);
     }
+    double own = device.vector ? device.vector : device.peak.at("fp32");
+    vector = vector == 0 ? own : std::min(vector, own);
+    call = std::max(call, device.call);
   }
 }
 
@@ -98,9 +114,10 @@ static std::string getPrecision(Type type) {
 
 double CostModel::getOpTime(const Work &work, Type elementType) const {
   auto it = peak.find(getPrecision(elementType));
-  double flops = it == peak.end() ? peak.at("fp32") : it->second;
-  return std::max(work.flops / flops,
-                  (work.bytesRead + work.bytesWritten) / bandwidth);
+  double product = it == peak.end() ? peak.at("fp32") : it->second;
+  double start = work.bytesWritten > 0 ? call : 0;
+  return start + std::max(work.flops / (work.isProduct ? product : vector),
+                          (work.bytesRead + work.bytesWritten) / bandwidth);
 }
 
 //===-- Axes and conversions ----------------------------------------------===//
@@ -124,6 +141,16 @@ AxisLink CostModel::getAxisLink(MeshAttr mesh, StringRef name) const {
     link.bandwidth = std::min(link.bandwidth, bound.bandwidth);
   }
   return link;
+}
+
+Link CostModel::getMeshLink(MeshAttr from, MeshAttr to) const {
+  Link slowest{"", 0, std::numeric_limits<double>::infinity()};
+  for (auto [a, b] : llvm::zip(from.getRanks(), to.getRanks())) {
+    const Link &link = cluster.getLinkBetween({a, b});
+    slowest.latency = std::max(slowest.latency, link.latency);
+    slowest.bandwidth = std::min(slowest.bandwidth, link.bandwidth);
+  }
+  return slowest;
 }
 
 /// Chunks that are not one piece of memory each, or that padding makes unequal,

@@ -1,9 +1,11 @@
 //===- CostModel.h - predicted times of ops and collectives ---------------===//
 //
-// Reads the IR and the cluster, changes neither. An op takes the longer of its
-// arithmetic at the device's peak and its bytes at the memory's bandwidth. A
-// collective follows the ring formulas in latency alpha and bandwidth 1/beta
-// (NCCL tests, PERFORMANCE.md): for n ranks and B bytes of the whole buffer
+// Reads the IR and the cluster, changes neither. An op that makes a tensor
+// takes the time to start it, and the longer of its arithmetic (products at the
+// device's peak, all else at its vector rate) and its bytes at the memory's
+// bandwidth. A collective follows the ring formulas in latency alpha and
+// bandwidth 1/beta (NCCL tests, PERFORMANCE.md): for n ranks and B bytes of the
+// whole buffer
 //
 //   all-reduce                 2 (n-1) alpha + 2 (n-1)/n B beta
 //   all-gather, reduce-scatter   (n-1) alpha +   (n-1)/n B beta
@@ -17,6 +19,8 @@
 
 #include "ir/ShardingRule.h"
 #include "passes/cost/Cluster.h"
+
+#include <optional>
 
 namespace cleave {
 
@@ -67,6 +71,16 @@ double getReduceScatterTime(const AxisLink &axis, double bytes);
 double getAllToAllTime(const AxisLink &axis, double bytes);
 double getSendTime(const Link &link, double bytes);
 
+/// An all-reduce as it was measured, its ranks' meeting included.
+struct LinkSample {
+  double bytes, seconds;
+};
+/// The link on which all-reduces over `ranks` ranks take these times, by the
+/// formula above and one latency for the meeting; none if the larger one takes
+/// no longer.
+std::optional<Link> fitLink(int64_t ranks, const LinkSample &small,
+                            const LinkSample &large);
+
 class CostModel {
 public:
   /// Mixed clusters: plans are made for the slowest device.
@@ -75,12 +89,15 @@ public:
   const Cluster &getCluster() const { return cluster; }
   /// Bytes/s of a rank's memory.
   double getMemoryBandwidth() const { return bandwidth; }
-  /// Seconds of an op with this (local) work on elements of this type.
+  /// Seconds of an op with this (local) work on elements of this type. What
+  /// writes nothing is a view or part of another op's kernel: no start.
   double getOpTime(const Work &work, mlir::Type elementType) const;
   /// Seconds to read and write `bytes` in memory.
   double getCopyTime(double bytes) const { return 2 * bytes / bandwidth; }
   /// The axis `name` of `mesh`: bound by the slowest group of ranks along it.
   AxisLink getAxisLink(MeshAttr mesh, llvm::StringRef name) const;
+  /// The slowest link between ranks of the same place in two meshes.
+  Link getMeshLink(MeshAttr from, MeshAttr to) const;
   /// Seconds from one state of a tensor on an axis to another: nothing, a
   /// slice, or one collective: a latency until its ranks have met, its formula,
   /// and the copies that pack what does not lie in one piece. Infinity where
@@ -97,7 +114,7 @@ private:
                      int64_t parts) const;
 
   Cluster cluster;
-  double bandwidth;
+  double bandwidth, vector = 0, call = 0;
   std::map<std::string, double> peak;
 };
 

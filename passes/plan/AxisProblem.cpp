@@ -25,6 +25,7 @@ struct WeightPrice {
 static WeightPrice getPrice(Objective objective) {
   constexpr double kTieBreak = 1e-3;
   switch (objective) {
+  case Objective::Automatic: // the planner has settled it
   case Objective::Balanced:
     return {30, kTieBreak};
   case Objective::Time:

@@ -30,9 +30,15 @@ bool LocalGraph::isSplit(size_t tensor, int64_t dim) const {
 
 //===-- What was decided --------------------------------------------------===//
 
+static void addTime(std::vector<double> &times, int64_t stage, double time) {
+  times.resize(std::max<size_t>(times.size(), stage + 1));
+  times[stage] += time;
+}
+
 /// Counts a conversion as the collective that it becomes.
 static void count(AxisReport &report, const AxisState &from,
-                  const AxisState &to, double time, int64_t stage) {
+                  const AxisState &to, double time, int64_t stage,
+                  bool isOnce) {
   if (from.kind == AxisState::Partial)
     ++report.reductions;
   else if (from.kind == AxisState::Split && to.kind == AxisState::Replicated)
@@ -40,9 +46,7 @@ static void count(AxisReport &report, const AxisState &from,
   else if (from.kind == AxisState::Split)
     ++report.exchanges;
   report.time += time;
-  report.stageTimes.resize(
-      std::max<size_t>(report.stageTimes.size(), stage + 1));
-  report.stageTimes[stage] += time;
+  addTime(isOnce ? report.onceTimes : report.stageTimes, stage, time);
 }
 
 /// Divides shapes and work, and remembers states and factors.
@@ -65,6 +69,31 @@ static void apply(const Graph &graph, LocalGraph &local,
   }
 }
 
+/// The ops of a micro-batch form a loop: a node is in it, where it has a part
+/// of the batch, or past it, where it descends from what all parts make.
+static LogicalResult verifyMicroBatches(const Graph &graph,
+                                        const AxisProblem &problem,
+                                        const Solution &solution) {
+  std::vector<bool> isPast(graph.tensors.size(), false);
+  for (auto [n, node] : llvm::enumerate(graph.nodes)) {
+    const Strategy &strategy = problem.getStrategy(n, solution);
+    bool isIn = strategy.factor >= 0, past = false;
+    for (auto [operand, need] : llvm::zip(node.operands, strategy.operands)) {
+      AxisState made = problem.getState(operand, solution);
+      isIn |= need.kind != AxisState::Replicated;
+      past |= isPast[operand] ||
+              (made.kind != AxisState::Replicated && made != need);
+    }
+    if (isIn && past)
+      return node.op->emitError()
+             << "node '" << node.name
+             << "' needs one micro-batch and all of them at once";
+    for (size_t result : node.results)
+      isPast[result] = past;
+  }
+  return success();
+}
+
 FailureOr<AxisReport> cleave::plan::searchAxis(const Graph &graph,
                                                LocalGraph &local,
                                                const CostModel &costs,
@@ -77,6 +106,9 @@ FailureOr<AxisReport> cleave::plan::searchAxis(const Graph &graph,
   if (!solution)
     return graph.module.emitError() << "no plan along axis '" << axis.name
                                     << "' fits what is fixed by hand";
+  if (axis.verifiesMicroBatches &&
+      failed(verifyMicroBatches(graph, problem, *solution)))
+    return failure();
   AxisReport report;
   report.name = axis.name;
   report.isExact = solution->exact;
@@ -84,10 +116,15 @@ FailureOr<AxisReport> cleave::plan::searchAxis(const Graph &graph,
     report.fixed.push_back(problem.get().variables[variable].name);
   problem.forEachConversion(*solution, [&](size_t tensor, const AxisState &from,
                                            const AxisState &to) {
+    AxisLink link = axis.link;
+    link.size /= axis.microBatches;
     double time =
-        costs.getConversionTime(from, to, local.tensors[tensor], axis.link);
-    count(report, from, to, time, graph.tensors[tensor].stage);
+        costs.getConversionTime(from, to, local.tensors[tensor], link);
+    count(report, from, to, time, graph.tensors[tensor].stage,
+          axis.microBatches > 1);
   });
+  for (size_t n = 0; n < graph.nodes.size(); ++n)
+    report.isIdle &= problem.getStrategy(n, *solution).factor < 0;
   apply(graph, local, problem, *solution, axis.link.size);
   return report;
 }

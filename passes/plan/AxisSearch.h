@@ -43,6 +43,10 @@ struct LocalGraph {
 struct AxisOptions {
   std::string name;
   AxisLink link;
+  /// Parts of the axis that are in time, not ranks.
+  int64_t microBatches = 1;
+  /// A node that needs one micro-batch and what is made of all is an error.
+  bool verifiesMicroBatches = false;
   Objective objective = Objective::Balanced;
   /// The axis divides the batch: what it splits is not gathered again unless
   /// there is no other way, and gathering the model's outputs counts nothing.
@@ -58,7 +62,11 @@ struct AxisReport {
   int64_t exchanges = 0;
   bool isExact = true;
   std::vector<std::string> fixed; ///< what an approximate search has fixed
-  std::vector<double> stageTimes; ///< seconds, by stage of the producer
+  /// Seconds by stage of the producer: for each micro-batch, and once a step
+  /// (along the axis of micro-batches itself: sums and outputs).
+  std::vector<double> stageTimes, onceTimes;
+  /// No node is split: the ranks of the axis all do the same.
+  bool isIdle = true;
 };
 
 /// Decides the axis and applies the decision to `local`. Pins that leave no

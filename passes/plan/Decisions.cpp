@@ -130,59 +130,41 @@ void Decisions::writeFunction() {
   }
 }
 
-/// Seconds of one micro-batch in the ops of each stage.
-SmallVector<double> Decisions::getComputeTimes(const CostModel &costs) const {
-  SmallVector<double> times(meshes.size(), 0);
-  for (auto [node, work] : llvm::zip(graph.nodes, local.work))
-    if (!node.results.empty())
-      times[node.stage] += costs.getOpTime(
-          work, graph.tensors[node.results[0]].type.getElementType());
-  return times;
+/// One figure of each stage.
+template <typename T>
+static SmallVector<T> collect(const Prediction &prediction,
+                              T StageCost::*figure) {
+  SmallVector<T> all;
+  for (const StageCost &stage : prediction.stages)
+    all.push_back(stage.*figure);
+  return all;
 }
 
-SmallVector<int64_t> Decisions::getWeightBytes() const {
-  SmallVector<int64_t> bytes(meshes.size(), 0);
-  for (auto [tensor, shape] : llvm::zip(graph.tensors, local.tensors))
-    if (tensor.kind == Tensor::Param)
-      bytes[tensor.stage] += shape.getBytes();
-  return bytes;
-}
-
-/// Seconds of a step: a micro-batch through all stages, then the slowest stage
-/// once for each further one (Alpa, arXiv 2201.12023).
-static double getStepTime(ArrayRef<double> compute,
-                          ArrayRef<double> communication,
-                          int64_t microBatches) {
-  double sum = 0, slowest = 0;
-  for (auto [a, b] : llvm::zip(compute, communication)) {
-    sum += a + b;
-    slowest = std::max(slowest, a + b);
-  }
-  return sum + (microBatches - 1) * slowest;
-}
-
-void Decisions::writePredictions(const CostModel &costs) {
+void Decisions::writePredictions(const Prediction &prediction) {
   Builder b(graph.module.getContext());
-  SmallVector<double> compute = getComputeTimes(costs),
-                      communication(meshes.size(), 0);
   AxisReport all;
   for (const AxisReport &report : reports) {
     all.reductions += report.reductions;
     all.gathers += report.gathers;
     all.exchanges += report.exchanges;
     all.isExact &= report.isExact;
-    for (auto [stage, time] : llvm::enumerate(report.stageTimes))
-      communication[stage] += time;
   }
-  double time = getStepTime(compute, communication, microBatches);
   SmallVector<NamedAttribute> entries;
   auto add = [&](StringRef name, Attribute value) {
     entries.push_back(b.getNamedAttr(name, value));
   };
-  add("seconds", b.getF64FloatAttr(time));
-  add("compute_seconds", b.getF64ArrayAttr(compute));
-  add("communication_seconds", b.getF64ArrayAttr(communication));
-  add("weight_bytes_per_rank", b.getI64ArrayAttr(getWeightBytes()));
+  auto addSeconds = [&](StringRef name, double StageCost::*figure) {
+    add(name, b.getF64ArrayAttr(collect(prediction, figure)));
+  };
+  auto addBytes = [&](StringRef name, int64_t StageCost::*figure) {
+    add(name, b.getI64ArrayAttr(collect(prediction, figure)));
+  };
+  add("seconds", b.getF64FloatAttr(prediction.time.getSeconds()));
+  add("bubble_seconds", b.getF64FloatAttr(prediction.time.bubble));
+  addSeconds("compute_seconds", &StageCost::compute);
+  addSeconds("communication_seconds", &StageCost::communication);
+  addBytes("weight_bytes_per_rank", &StageCost::weightBytes);
+  addBytes("memory_bytes_per_rank", &StageCost::memoryBytes);
   add("reductions", b.getI64IntegerAttr(all.reductions));
   add("gathers", b.getI64IntegerAttr(all.gathers));
   add("exchanges", b.getI64IntegerAttr(all.exchanges));
@@ -190,9 +172,9 @@ void Decisions::writePredictions(const CostModel &costs) {
   graph.module->setAttr("cleave.predictions", b.getDictionaryAttr(entries));
 }
 
-void Decisions::write(const CostModel &costs) {
+void Decisions::write(const Prediction &prediction) {
   writeMeshes();
   writeOps();
   writeFunction();
-  writePredictions(costs);
+  writePredictions(prediction);
 }

@@ -3,7 +3,7 @@
 #ifndef CLEAVE_PASSES_PLAN_DECISIONS_H
 #define CLEAVE_PASSES_PLAN_DECISIONS_H
 
-#include "passes/plan/AxisSearch.h"
+#include "passes/plan/Prediction.h"
 
 namespace cleave::plan {
 
@@ -16,10 +16,12 @@ public:
   void setMeshes(llvm::ArrayRef<PlanAxis> axes, int64_t stages);
   llvm::ArrayRef<MeshAttr> getMeshes() const { return meshes; }
   LocalGraph &getLocal() { return local; }
+  const LocalGraph &getLocal() const { return local; }
   void addReport(AxisReport report) { reports.push_back(std::move(report)); }
+  llvm::ArrayRef<AxisReport> getReports() const { return reports; }
 
   /// Writes meshes, shardings, stages and predictions as attributes.
-  void write(const CostModel &costs);
+  void write(const Prediction &prediction);
 
 private:
   mlir::FlatSymbolRefAttr getMesh(int64_t stage) const;
@@ -28,9 +30,7 @@ private:
   void writeOps();
   void writeLoads();
   void writeFunction();
-  void writePredictions(const CostModel &costs);
-  llvm::SmallVector<double> getComputeTimes(const CostModel &costs) const;
-  llvm::SmallVector<int64_t> getWeightBytes() const;
+  void writePredictions(const Prediction &prediction);
 
   const Graph &graph;
   LocalGraph local;

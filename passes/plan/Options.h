@@ -11,6 +11,10 @@ namespace cleave::plan {
 
 /// What the search minimises.
 enum class Objective {
+  /// Balanced; where the number of ranks was said, or the machines, Time if
+  /// that
+  /// is clearly faster.
+  Automatic,
   /// Time, but a weight that an axis leaves whole costs 30 reads of it: an axis
   /// that was asked for by number is there to divide the weights, so a small
   /// loss
@@ -22,14 +26,20 @@ enum class Objective {
   Memory,
 };
 
+/// Each size is at most this.
+constexpr int64_t kMaxSize = 65536;
+
+/// Sizes are 0 where they are not said: chosen by cost if the number of ranks
+/// is known (`ranks`, or the cluster's), else 1.
 struct PlanOptions {
-  int64_t dp = 1; ///< ranks that share the batch
-  int64_t tp = 1; ///< ranks that share tensors
-  int64_t pp = 1; ///< pipeline stages
+  int64_t dp = 0; ///< ranks that share the batch
+  int64_t tp = 0; ///< ranks that share tensors
+  int64_t pp = 0; ///< pipeline stages
   /// Parts of the batch that are processed one after the other; the search
   /// treats them with dp as one axis, for both divide the batch.
-  int64_t microBatches = 1;
-  /// Ranks that will run; 0: as many as the plan needs.
+  int64_t microBatches = 0;
+  /// Ranks that will run; 0: those of the cluster, or as many as the plan
+  /// needs.
   int64_t ranks = 0;
   /// "GLOB=-,tp": per dim an axis, axes joined by +, or -; "tp:64" sets the
   /// block.
@@ -38,7 +48,7 @@ struct PlanOptions {
   std::vector<std::string> stages;
   /// plan.json to replay; what it leaves out is found by the search.
   std::string planFile;
-  Objective objective = Objective::Balanced;
+  Objective objective = Objective::Automatic;
 };
 
 } // namespace cleave::plan

@@ -7,8 +7,10 @@ include "mlir/Pass/PassBase.td"
 def PlanPass : Pass<"cleave-plan", "::mlir::ModuleOp"> {
   let summary = "decides stages and shardings and writes them as attributes";
   let description = [{
-    Rewrites nothing. What options leave open is found by cost, axis by axis (dp,
-    then tp); see AxisSearch.h.
+    Rewrites nothing. What options leave open is found by cost: with `ranks` or
+    a cluster, the sizes dp, tp and pp that are not given and the micro-batches
+    (see Candidates.h); then what each axis splits, dp before tp (see
+    AxisSearch.h). All that was considered is left as `cleave.candidates`.
 
     With `tp=2`:
 
@@ -31,16 +33,16 @@ def PlanPass : Pass<"cleave-plan", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"dp", "dp", "int64_t", "1", "ranks that share the batch">,
-    Option<"tp", "tp", "int64_t", "1", "ranks that share tensors">,
-    Option<"pp", "pp", "int64_t", "1", "pipeline stages">,
-    Option<"microBatches", "microbatches", "int64_t", "1", "parts of the batch that are processed one after the other">,
-    Option<"ranks", "ranks", "int64_t", "0", "ranks that will run; 0: as many as needed">,
+    Option<"dp", "dp", "int64_t", "0", "ranks that share the batch; 0: open">,
+    Option<"tp", "tp", "int64_t", "0", "ranks that share tensors; 0: open">,
+    Option<"pp", "pp", "int64_t", "0", "pipeline stages; 0: open">,
+    Option<"microBatches", "microbatches", "int64_t", "0", "parts of the batch that are processed one after the other; 0: open">,
+    Option<"ranks", "ranks", "int64_t", "0", "ranks that will run; 0: those of the cluster, or as many as needed">,
     Option<"shards", "shards", "std::string", "", "patterns GLOB=DIMS, separated by ;">,
     Option<"stages", "stages", "std::string", "", "patterns NODE-GLOB=STAGE, separated by ;">,
     Option<"planFile", "plan", "std::string", "", "plan.json to replay">,
     Option<"cluster", "cluster", "std::string", "", "description of the machines; default: this host">,
-    Option<"objective", "objective", "std::string", "\"balanced\"", "balanced, time or memory">,
+    Option<"objective", "objective", "std::string", "\"automatic\"", "automatic, balanced, time or memory">,
     Option<"output", "output", "std::string", "", "where to write plan.json">,
   ];
   let dependentDialects = ["::cleave::CleaveDialect"];

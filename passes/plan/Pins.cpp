@@ -327,12 +327,13 @@ static LogicalResult readStage(Pins &pins, const Graph &graph,
 
 LogicalResult cleave::plan::readPatterns(Pins &pins, const Graph &graph,
                                          const PlanOptions &options,
+                                         int64_t stages,
                                          ArrayRef<PlanAxis> axes) {
   for (const std::string &pattern : options.shards)
     if (failed(readShard(pins, graph, pattern, axes)))
       return failure();
   for (const std::string &pattern : options.stages)
-    if (failed(readStage(pins, graph, pattern, options.pp)))
+    if (failed(readStage(pins, graph, pattern, stages)))
       return failure();
   return success();
 }

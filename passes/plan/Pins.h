@@ -85,7 +85,7 @@ mlir::LogicalResult pinStage(Pins &pins, const Graph &graph, size_t node,
                              llvm::StringRef source);
 /// Adds the pins of `--shard` and `--stage`.
 mlir::LogicalResult readPatterns(Pins &pins, const Graph &graph,
-                                 const PlanOptions &options,
+                                 const PlanOptions &options, int64_t stages,
                                  llvm::ArrayRef<PlanAxis> axes);
 
 } // namespace cleave::plan

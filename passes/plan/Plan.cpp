@@ -33,6 +33,8 @@ static std::vector<std::string> splitPatterns(StringRef text) {
 }
 
 static std::optional<plan::Objective> parseObjective(StringRef text) {
+  if (text == "automatic")
+    return plan::Objective::Automatic;
   if (text == "balanced")
     return plan::Objective::Balanced;
   if (text == "time")
@@ -78,8 +80,8 @@ FailureOr<plan::PlanOptions> PlanPass::readOptions() {
   std::optional<plan::Objective> parsed = parseObjective(objective);
   if (!parsed)
     return getOperation().emitError()
-           << "objective must be balanced, time or memory, found '" << objective
-           << "'";
+           << "objective must be automatic, balanced, time or memory, found '"
+           << objective << "'";
   options.objective = *parsed;
   return options;
 }

@@ -8,6 +8,7 @@
 #include "codegen/Codegen.h"
 #include "frontend/Import.h"
 #include "ir/Cleave.h"
+#include "passes/cost/Cluster.h"
 #include "tools/cleave/CompileFlags.h"
 #include "tools/cleave/Messages.h"
 #include "tools/cleave/Verbs.h"
@@ -41,16 +42,48 @@ loadModel(MLIRContext &context, StringRef path, const ImportOptions &options) {
   return std::move(module);
 }
 
-/// The module as text, for `--emit mlir`.
-static LogicalResult writeModule(ModuleOp module, StringRef path) {
+static LogicalResult
+writeFile(MLIRContext *context, StringRef path,
+          llvm::function_ref<void(llvm::raw_ostream &)> write) {
   std::error_code error;
   llvm::raw_fd_ostream stream(path, error);
   if (error)
-    return emitError(UnknownLoc::get(module.getContext()))
+    return emitError(UnknownLoc::get(context))
            << "cannot write '" << path << "': " << error.message();
-  module->print(stream, OpPrintingFlags().useLocalScope().enableDebugInfo());
-  stream << "\n";
+  write(stream);
   return success();
+}
+
+/// Programs are for CPUs: a cluster of others can be planned for, no more.
+static LogicalResult verifyCluster(MLIRContext &context,
+                                   const CompileFlags &flags) {
+  const std::string &path = flags.pipeline.plan.cluster;
+  if (path.empty())
+    return success();
+  FailureOr<Cluster> cluster = readCluster(&context, path);
+  if (failed(cluster))
+    return failure();
+  for (const Device &device : cluster->devices)
+    if (device.target != "cpu" && flags.emit != "plan")
+      return emitError(FileLineColLoc::get(&context, path, 0, 0))
+             << "device '" << device.name << "' has target " << device.target
+             << ", but programs are made for cpu only (--emit plan plans for "
+                "any)";
+  return success();
+}
+
+/// What `--emit` says.
+static LogicalResult emit(ModuleOp module, const CompileFlags &flags,
+                          const EmitOptions &options) {
+  if (flags.emit == "plan")
+    return writeFile(module.getContext(), flags.out,
+                     [&](llvm::raw_ostream &out) { out << options.plan; });
+  if (flags.emit != "mlir")
+    return emitProgram(module, options);
+  return writeFile(module.getContext(), flags.out, [&](llvm::raw_ostream &out) {
+    module->print(out, OpPrintingFlags().useLocalScope().enableDebugInfo());
+    out << "\n";
+  });
 }
 
 /// The plan in force; a rank program without one was written by hand.
@@ -79,22 +112,19 @@ static int compileModel(MLIRContext &context, const CompileFlags &flags) {
   if (flags.emit == "out" && failed(verifyOutput(&context, options)))
     return ExitUsage;
   progress.step("importing");
+  if (failed(verifyCluster(context, flags)))
+    return ExitPlan;
   FailureOr<OwningOpRef<ModuleOp>> module =
       loadModel(context, flags.model, flags.imports);
   if (failed(module) ||
       (!isRankModule(**module) && failed(recordSignature(**module))))
     return ExitModel;
   if (!isRankModule(**module) &&
-      failed(lowerToRanks(
-          **module, {flags.pipeline, flags.dumpFolder, options.progress})))
+      failed(lowerToRanks(**module, {flags.pipeline, flags.dumpFolder,
+                                     flags.printPlan, options.progress})))
     return ExitPlan;
   options.plan = getPlan(**module);
-  if (flags.printPlan)
-    llvm::outs() << options.plan;
-  LogicalResult emitted = flags.emit == "mlir"
-                              ? writeModule(**module, flags.out)
-                              : emitProgram(**module, options);
-  return succeeded(emitted) ? ExitDone : ExitPlan;
+  return succeeded(emit(**module, flags, options)) ? ExitDone : ExitPlan;
 }
 
 static int compile(const CompileFlags &flags) {

@@ -2,6 +2,8 @@
 
 #include "tools/cleave/CompileFlags.h"
 
+#include "passes/plan/Options.h"
+
 #include "llvm/ADT/StringExtras.h"
 
 #include <cmath>
@@ -36,18 +38,25 @@ ImportOptions cleave::parseImports(const std::vector<std::string> &bindings,
 
 static void addPlanFlags(CLI::App &command, CompileFlags &flags) {
   PlanPassOptions &plan = flags.pipeline.plan;
-  auto verifyPositive = [](const std::string &text) -> std::string {
+  auto verifySize = [](const std::string &text) -> std::string {
     int64_t value;
-    if (llvm::StringRef(text).getAsInteger(10, value) || value < 1)
-      return "expected a whole number above 0, found '" + text + "'";
+    if (llvm::StringRef(text).getAsInteger(10, value) || value < 1 ||
+        value > plan::kMaxSize)
+      return "expected a whole number from 1 to " +
+             std::to_string(plan::kMaxSize) + ", found '" + text + "'";
     return "";
   };
   auto addSize = [&](const char *name, int64_t &size, const char *help) {
     command.add_option(name, size, help)
-        ->check(CLI::Validator(verifyPositive, "N", name));
+        ->check(CLI::Validator(verifySize, "N", name));
   };
   addSize("--ranks", plan.ranks,
-          "ranks that will run; the plan must need as many");
+          "ranks that will run (default: those of the cluster); sizes that are "
+          "not given are chosen");
+  command
+      .add_option("--cluster", plan.cluster,
+                  "FILE.yaml of the machines (default: ranks on this host)")
+      ->check(CLI::ExistingFile);
   addSize("--dp", plan.dp, "ranks that share the batch");
   addSize("--tp", plan.tp, "ranks that share tensors");
   addSize("--pp", plan.pp, "pipeline stages");
@@ -67,7 +76,8 @@ static void addPlanFlags(CLI::App &command, CompileFlags &flags) {
       ->take_all();
   command.add_option("--plan", plan.planFile, "plan.json to replay")
       ->check(CLI::ExistingFile);
-  command.add_flag("--print-plan", flags.printPlan, "print plan.json");
+  command.add_flag("--print-plan", flags.printPlan,
+                   "print the plans that were considered, and why this one");
 }
 
 static void addTrainFlags(CLI::App &command, CompileFlags &flags) {
@@ -107,8 +117,8 @@ CLI::App *cleave::addCompileFlags(CLI::App &app, CompileFlags &flags) {
                       "folder for the IR after each pass");
   command
       ->add_option("--emit", flags.emit,
-                   "out, or a file: mlir, llvm; or a folder: obj")
-      ->check(CLI::IsMember({"out", "mlir", "llvm", "obj"}));
+                   "out, or a file: plan, mlir, llvm; or a folder: obj")
+      ->check(CLI::IsMember({"out", "plan", "mlir", "llvm", "obj"}));
   command->add_flag("--no-verify{false}", flags.pipeline.verify,
                     "leave out the checks between phases");
   return command;

@@ -12,7 +12,7 @@ namespace cleave {
 
 struct CompileFlags {
   std::string model, out;
-  std::string emit = "out"; ///< out, mlir, llvm or obj
+  std::string emit = "out"; ///< out, plan, mlir, llvm or obj
   std::string cpu = "native";
   std::string dumpFolder;
   bool printPlan = false;

@@ -8,6 +8,7 @@
 
 #include "tools/cleave/Lower.h"
 
+#include "passes/plan/CandidateTable.h"
 #include "passes/plan/PlanFile.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -36,10 +37,7 @@ public:
     if (!module || !isOnModule(pass))
       return;
     if (pass->getArgument() == "cleave-plan")
-      module->setAttr(
-          PlanAttrName,
-          StringAttr::get(op->getContext(),
-                          llvm::formatv("{0:2}\n", writePlan(module))));
+      keepPlan(module);
     if (!options.dumpFolder.empty())
       dump(pass, op);
   }
@@ -52,12 +50,21 @@ private:
     name.consume_front("cleave-");
     return name;
   }
+  void keepPlan(ModuleOp module);
   void dump(Pass *pass, Operation *op);
 
   const LowerOptions &options;
   int count = 0;
 };
 } // namespace
+
+void Watcher::keepPlan(ModuleOp module) {
+  module->setAttr(PlanAttrName,
+                  StringAttr::get(module.getContext(),
+                                  llvm::formatv("{0:2}\n", writePlan(module))));
+  if (options.printPlan)
+    llvm::outs() << printCandidates(module);
+}
 
 void Watcher::dump(Pass *pass, Operation *op) {
   std::string number = llvm::utostr(++count);

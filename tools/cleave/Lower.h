@@ -15,6 +15,8 @@ struct LowerOptions {
   PipelineOptions pipeline;
   /// Folder for the IR after each pass; empty: none.
   std::string dumpFolder;
+  /// Print the plans that were considered to standard output.
+  bool printPlan = false;
   std::function<void(llvm::StringRef)> progress;
 };
 

@@ -2,20 +2,32 @@
 // RUN: split-file %s %t
 
 // Tests sizes that are impossible or do not multiply to the ranks.
-// RUN: not cleave-opt %t/mlp.mlir --cleave-plan=tp=0 2>&1 | FileCheck %s --check-prefix=SIZE
-// SIZE: error: tp must be at least 1, found 0
+// RUN: not cleave-opt %t/mlp.mlir --cleave-plan=tp=-1 2>&1 | FileCheck %s --check-prefix=SIZE
+// SIZE: error: --tp must be from 1 to 65536, found -1
+// RUN: not cleave-opt %t/mlp.mlir --cleave-plan=tp=1000000 2>&1 | FileCheck %s --check-prefix=HUGE
+// HUGE: error: --tp must be from 1 to 65536, found 1000000
+// RUN: not cleave-opt %t/mlp.mlir --cleave-plan=tp=4096 2>&1 | FileCheck %s --check-prefix=WIDE
+// WIDE: error: --tp 4096 leaves nothing to some ranks: the largest dim of the model is 2048
 // RUN: not cleave-opt %t/mlp.mlir --cleave-plan="tp=2 dp=2 ranks=3" 2>&1 | FileCheck %s --check-prefix=RANKS
-// RANKS: error: the plan needs 4 ranks (dp=2 x tp=2 x pp=1), but 3 were asked for
+// RANKS: error: the plan needs 4 ranks or a multiple (--dp 2 --tp 2), but --ranks is 3
+// RUN: not cleave-opt %t/mlp.mlir --cleave-plan="tp=2 dp=2 pp=1 ranks=8" 2>&1 | FileCheck %s --check-prefix=FIXED
+// FIXED: error: the plan needs 4 ranks (--dp 2 --tp 2 --pp 1), but --ranks is 8
 // RUN: not cleave-opt %t/mlp.mlir --cleave-plan="tp=4 cluster=%t/two.yaml" 2>&1 | FileCheck %s --check-prefix=CLUSTER
-// CLUSTER: error: the plan needs 4 ranks (dp=1 x tp=4 x pp=1), but the cluster has 2
+// CLUSTER: error: the plan needs 4 ranks or a multiple (--tp 4), but the cluster has 2
+// RUN: not cleave-opt %t/mlp.mlir --cleave-plan="ranks=4 cluster=%t/two.yaml" 2>&1 | FileCheck %s --check-prefix=MORE
+// MORE: error: --ranks is 4, but the cluster has 2
 // RUN: not cleave-opt %t/mlp.mlir --cleave-plan=dp=9 2>&1 | FileCheck %s --check-prefix=BATCH
-// BATCH: error: input 'x' has batch 8 in dim 0, which leaves nothing to some of dp=9 ranks
+// BATCH: error: --dp 9: input 'x' has batch 8 in dim 0, which leaves nothing to some of 9 ranks; --dp 8 is the most
+// RUN: not cleave-opt %t/empty-batch.mlir --cleave-plan=dp=2 2>&1 | FileCheck %s --check-prefix=NOBATCH
+// NOBATCH: error: --dp 2: input 'x' has batch 0 in dim 0, which leaves nothing to divide
+// RUN: not cleave-opt %t/no-input.mlir --cleave-plan=dp=2 2>&1 | FileCheck %s --check-prefix=NOINPUT
+// NOINPUT: error: --dp 2: the model has no input with a batch
 // RUN: not cleave-opt %t/mlp.mlir --cleave-plan="dp=3 microbatches=2" 2>&1 | FileCheck %s --check-prefix=PARTS
-// PARTS: error: input 'x' has batch 8 in dim 0, which does not divide into microbatches=2 x dp=3 equal parts
+// PARTS: error: --microbatches 2 x --dp 3: input 'x' has batch 8 in dim 0, which does not divide into 6 equal parts
 // RUN: not cleave-opt %t/mlp.mlir --cleave-plan=pp=4 2>&1 | FileCheck %s --check-prefix=DEEP
-// DEEP: error: cannot cut 3 nodes into 4 stages
+// DEEP: error: --pp 4: cannot cut 3 nodes into 4 stages
 // RUN: not cleave-opt %t/mlp.mlir --cleave-plan=objective=fast 2>&1 | FileCheck %s --check-prefix=GOAL
-// GOAL: error: objective must be balanced, time or memory, found 'fast'
+// GOAL: error: objective must be automatic, balanced, time or memory, found 'fast'
 
 // Tests patterns that fit nothing, speak of unknown axes, or have the wrong form.
 // RUN: not cleave-opt %t/mlp.mlir --cleave-plan="tp=2 shards=foo*=-,tp" 2>&1 | FileCheck %s --check-prefix=NOTHING
@@ -73,6 +85,20 @@ func.func @main(%x: tensor<8x512xf32> {cleave.name = "x"}) -> (tensor<8x512xf32>
 func.func @main(%x: tensor<8x16xf32> {cleave.name = "x"}) -> (tensor<8x16xf32> {cleave.name = "y"}) {
   %n = cleave.norm rms %x {axis = 1 : i64, epsilon = 1.0e-6 : f64, operandSegmentSizes = array<i32: 1, 0, 0>} : (tensor<8x16xf32>) -> tensor<8x16xf32> loc("n"("norm.mlir":2:8))
   return %n : tensor<8x16xf32>
+}
+
+//--- empty-batch.mlir
+func.func @main(%x: tensor<0x16xf32> {cleave.name = "x"}) -> (tensor<0x16xf32> {cleave.name = "y"}) {
+  %y = cleave.unary relu %x : tensor<0x16xf32>
+  return %y : tensor<0x16xf32>
+}
+
+//--- no-input.mlir
+cleave.param @w : tensor<8x16xf32>
+func.func @main() -> (tensor<8x16xf32> {cleave.name = "y"}) {
+  %w = cleave.load @w : tensor<8x16xf32>
+  %y = cleave.unary relu %w : tensor<8x16xf32>
+  return %y : tensor<8x16xf32>
 }
 
 //--- empty.mlir

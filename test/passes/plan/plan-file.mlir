@@ -33,7 +33,7 @@
 
 // Tests that a plan and flags must agree.
 // RUN: not cleave-opt %t/mlp.mlir --cleave-plan="plan=%t/part.json tp=2" 2>&1 | FileCheck %s --check-prefix=FLAG
-// FLAG: error: tp=2 contradicts plan '{{.*}}part.json', which has tp=3
+// FLAG: error: --tp 2 contradicts plan '{{.*}}part.json', which has tp=3
 
 // Tests that a plan that does not fit names what does not.
 // RUN: not cleave-opt %t/mlp.mlir --cleave-plan=plan=%t/param.json 2>&1 | FileCheck %s --check-prefix=PARAM

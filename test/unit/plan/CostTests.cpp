@@ -40,15 +40,42 @@ TEST(Cost, Collectives) {
   EXPECT_DOUBLE_EQ(getSendTime({"link", 10e-6, 1e9}, 1e6), 10e-6 + 1e-3);
 }
 
+// Tests that a link is found again from two all-reduces over four ranks, of
+// which one latency is the meeting: 7 x 10 us + 3/2 x bytes / (1 GB/s).
+TEST(Cost, FitLink) {
+  std::optional<Link> link =
+      fitLink(4, {1000, 70e-6 + 1.5e-6}, {1e6, 70e-6 + 1.5e-3});
+  ASSERT_TRUE(link);
+  EXPECT_NEAR(link->latency, 10e-6, 1e-12);
+  EXPECT_NEAR(link->bandwidth, 1e9, 1);
+  EXPECT_FALSE(fitLink(2, {1000, 2e-3}, {1e6, 1e-3}));
+}
+
 // Tests that an op takes the longer of arithmetic and memory, by precision.
 TEST(Cost, Op) {
   mlir::MLIRContext context;
   mlir::Builder builder(&context);
   CostModel costs(makeCluster(1));
   mlir::Type f32 = builder.getF32Type();
-  EXPECT_DOUBLE_EQ(costs.getOpTime({1e9, 1e6, 1e6}, f32), 10e-3);
-  EXPECT_DOUBLE_EQ(costs.getOpTime({1e6, 6e6, 4e6}, f32), 1e-3);
-  EXPECT_DOUBLE_EQ(costs.getOpTime({1e9, 0, 0}, builder.getF64Type()), 20e-3);
+  EXPECT_DOUBLE_EQ(costs.getOpTime({1e9, 1e6, 1e6, true}, f32), 10e-3);
+  EXPECT_DOUBLE_EQ(costs.getOpTime({1e6, 6e6, 4e6, true}, f32), 1e-3);
+  EXPECT_DOUBLE_EQ(costs.getOpTime({1e9, 0, 0, true}, builder.getF64Type()),
+                   20e-3);
+}
+
+// Tests that what is no product runs at the vector rate, by default that of
+// products, and that an op which makes a tensor takes the time of its start.
+TEST(Cost, VectorsAndStarts) {
+  mlir::MLIRContext context;
+  mlir::Type f32 = mlir::Float32Type::get(&context);
+  Cluster cluster = makeCluster(1);
+  EXPECT_DOUBLE_EQ(CostModel(cluster).getOpTime({1e9, 0, 0}, f32), 10e-3);
+  cluster.devices[0].vector = 20e9;
+  cluster.devices[0].call = 3e-6;
+  CostModel costs(cluster);
+  EXPECT_DOUBLE_EQ(costs.getOpTime({1e9, 0, 0}, f32), 50e-3);
+  EXPECT_DOUBLE_EQ(costs.getOpTime({1e9, 0, 0, true}, f32), 10e-3);
+  EXPECT_DOUBLE_EQ(costs.getOpTime({0, 6e6, 4e6}, f32), 3e-6 + 1e-3);
 }
 
 // Tests conversions of 1000 x 1000 floats (4 MB): each collective waits one
@@ -116,6 +143,22 @@ TEST(Cost, AxisLinks) {
   EXPECT_EQ(dp.bandwidth, 1e9);
 }
 
+// Tests that what stages send goes over the slowest link between ranks of the
+// same place: 0 and 1 share a node, 1 and 2 do not.
+TEST(Cost, MeshLinks) {
+  mlir::MLIRContext context;
+  context.loadDialect<CleaveDialect>();
+  CostModel costs(makeCluster(2));
+  auto getMesh = [&](std::vector<int64_t> ranks) {
+    auto axis =
+        MeshAxisAttr::get(&context, "tp", static_cast<int64_t>(ranks.size()));
+    return MeshAttr::get(&context, {axis}, ranks);
+  };
+  EXPECT_EQ(costs.getMeshLink(getMesh({0}), getMesh({1})).latency, 1e-6);
+  EXPECT_EQ(costs.getMeshLink(getMesh({0, 1}), getMesh({1, 2})).latency,
+            100e-6);
+}
+
 // Tests where ranks live: two a node, in order.
 TEST(Cost, Cluster) {
   Cluster cluster = makeCluster(2);
@@ -124,6 +167,9 @@ TEST(Cost, Cluster) {
   EXPECT_EQ(cluster.getNodeOf(2), 1);
   EXPECT_EQ(cluster.getLinkBetween({2, 3}).name, "near");
   EXPECT_EQ(cluster.getLinkBetween({1, 2}).name, "far");
+  EXPECT_EQ(cluster.getCoresOf(3), 2);
+  cluster.nodes[0].cores = 1;
+  EXPECT_EQ(cluster.getCoresOf(3), 1);
   EXPECT_EQ(Cluster::getHost(3).getRankCount(), 3);
 }
 
