@@ -7,7 +7,6 @@
 
 #include "frontend/NodeContext.h"
 #include "frontend/OperatorTable.h"
-#include "llvm/ADT/StringExtras.h"
 
 #include <algorithm>
 
@@ -123,121 +122,7 @@ static LogicalResult importGemm(NodeContext &node) {
   return node.setResults(node.binary(BinaryKind::Add, result, c));
 }
 
-//===-- Einsum ------------------------------------------------------------===//
-
-namespace {
-/// A value and the letter of each of its dims.
-struct Labelled {
-  Value value;
-  std::string labels;
-};
-} // namespace
-
-static int64_t findLabel(const Labelled &x, char label) {
-  return static_cast<int64_t>(x.labels.find(label));
-}
-
-/// Sums away the letters that nothing else has.
-static Labelled sumUnused(NodeContext &node, Labelled x, StringRef others) {
-  Labelled result;
-  Shape dims;
-  for (auto [i, label] : llvm::enumerate(x.labels)) {
-    if (others.contains(label))
-      result.labels += label;
-    else
-      dims.push_back(i);
-  }
-  result.value = node.reduce(ReduceKind::Sum, x.value, dims);
-  return result;
-}
-
-/// Letters in both and in `kept` are batch dims, others in both are contracted.
-static Labelled multiplyLabelled(NodeContext &node, const Labelled &x,
-                                 const Labelled &y, StringRef kept) {
-  Shape xBatch, yBatch, xContract, yContract;
-  std::string batch, xFree, yFree;
-  for (char label : x.labels) {
-    bool isShared = StringRef(y.labels).contains(label);
-    if (!isShared) {
-      xFree += label;
-      continue;
-    }
-    bool isBatch = kept.contains(label);
-    (isBatch ? xBatch : xContract).push_back(findLabel(x, label));
-    (isBatch ? yBatch : yContract).push_back(findLabel(y, label));
-    if (isBatch)
-      batch += label;
-  }
-  for (char label : y.labels)
-    if (!StringRef(x.labels).contains(label))
-      yFree += label;
-  return {node.dot(x.value, y.value, xBatch, yBatch, xContract, yContract),
-          batch + xFree + yFree};
-}
-
-/// Splits "ij,jk->ik"; without an arrow the result has the letters that occur
-/// once, in alphabetical order.
-static FailureOr<SmallVector<std::string>> parseEquation(NodeContext &node) {
-  std::string equation = node.getString("equation", "");
-  llvm::erase(equation, ' ');
-  auto [left, right] = StringRef(equation).split("->");
-  SmallVector<StringRef> parts;
-  left.split(parts, ',');
-  SmallVector<std::string> terms(parts.begin(), parts.end());
-  std::string result = right.str();
-  if (!StringRef(equation).contains("->"))
-    for (char label = 'A'; label <= 'z'; ++label)
-      if (left.count(label) == 1)
-        result += label;
-  terms.push_back(result);
-  for (const std::string &term : terms)
-    for (char label : term)
-      if (!llvm::isAlpha(label) || StringRef(term).count(label) > 1)
-        return node.emitError() << "equation '" << equation
-                                << "' of Einsum is not supported: expected "
-                                   "letters, each once a term";
-  if (terms.size() != node.getNumOperands() + 1)
-    return node.emitError()
-           << "equation '" << equation << "' of Einsum has " << terms.size() - 1
-           << " terms for " << node.getNumOperands() << " operands";
-  return terms;
-}
-
-static LogicalResult importEinsum(NodeContext &node) {
-  FailureOr<SmallVector<std::string>> terms = parseEquation(node);
-  SmallVector<Value> values = node.getOperands();
-  if (failed(terms) || values.empty())
-    return failure();
-  Labelled result;
-  for (auto [i, value] : llvm::enumerate(values)) {
-    if (getShape(value).size() != (*terms)[i].size())
-      return node.emitError()
-             << "term '" << (*terms)[i] << "' of Einsum does not fit "
-             << node.describe(i);
-    std::string others; // Letters of what comes after, and of the result.
-    for (size_t j = i + 1; j < terms->size(); ++j)
-      others += (*terms)[j];
-    Labelled next =
-        sumUnused(node, {value, (*terms)[i]}, others + result.labels);
-    if (i == 0) {
-      result = next;
-      continue;
-    }
-    result = multiplyLabelled(node, result, next, others);
-    if (!result.value)
-      return failure();
-  }
-  Shape perm;
-  for (char label : terms->back())
-    perm.push_back(findLabel(result, label));
-  if (perm.size() != result.labels.size() || llvm::is_contained(perm, -1))
-    return node.emitError() << "result '" << terms->back()
-                            << "' of Einsum has a letter that no term has";
-  return node.setResults(node.transpose(result.value, perm));
-}
-
 void cleave::registerContraction(OperatorTable &table) {
   table.onOp("", "MatMul", 1, importMatMul);
   table.onOp("", "Gemm", 7, importGemm);
-  table.onOp("", "Einsum", 12, importEinsum);
 }

@@ -218,28 +218,19 @@ static LogicalResult importSign(NodeContext &node) {
       node.select(node.compare(CompareKind::Gt, x, 0.0), one, negative));
 }
 
-/// The nearest integer, halves to the even one.
-static LogicalResult importRound(NodeContext &node) {
+static LogicalResult importBitwiseNot(NodeContext &node) {
   Value x = node.getOperand(0);
-  Value floor = node.unary(UnaryKind::Floor, x);
-  Value above = node.binary(BinaryKind::Add, floor, 1.0);
-  Value rest = node.binary(BinaryKind::Sub, x, floor);
-  Value half =
-      node.unary(UnaryKind::Floor, node.binary(BinaryKind::Mul, floor, 0.5));
-  Value isEven = node.compare(CompareKind::Eq,
-                              node.binary(BinaryKind::Mul, half, 2.0), floor);
-  Value tie = node.select(isEven, floor, above);
-  Value result =
-      node.select(node.compare(CompareKind::Gt, rest, 0.5), above, floor);
-  return node.setResults(
-      node.select(node.compare(CompareKind::Eq, rest, 0.5), tie, result));
+  return node.setResults(node.binary(BinaryKind::Xor, x, -1.0));
 }
 
-static LogicalResult importTan(NodeContext &node) {
-  Value x = node.getOperand(0);
-  return node.setResults(node.binary(BinaryKind::Div,
-                                     node.unary(UnaryKind::Sin, x),
-                                     node.unary(UnaryKind::Cos, x)));
+static LogicalResult importBitShift(NodeContext &node) {
+  std::string direction = node.getString("direction", "");
+  if (direction != "LEFT" && direction != "RIGHT")
+    return node.emitError() << "attribute 'direction' of BitShift must be LEFT "
+                               "or RIGHT, found '"
+                            << direction << "'";
+  return importBinary(node, direction == "LEFT" ? BinaryKind::ShiftLeft
+                                                : BinaryKind::ShiftRight);
 }
 
 static LogicalResult importIsNaN(NodeContext &node) {
@@ -259,11 +250,6 @@ static LogicalResult importIsInf(NodeContext &node) {
   if (!positive && !negative)
     result = node.splat(result, 0);
   return node.setResults(result);
-}
-
-/// On bools, "differs" is exclusive or.
-static LogicalResult importXor(NodeContext &node) {
-  return importCompare(node, CompareKind::Ne);
 }
 
 //===-- Casts -------------------------------------------------------------===//
@@ -307,10 +293,12 @@ void cleave::registerElementwise(OperatorTable &table) {
   table.onOp("", "Min", 6, bind(importBinary, BinaryKind::Min));
   table.onOp("", "BitwiseAnd", 18, bind(importBinary, BinaryKind::And));
   table.onOp("", "BitwiseOr", 18, bind(importBinary, BinaryKind::Or));
+  table.onOp("", "BitwiseXor", 18, bind(importBinary, BinaryKind::Xor));
+  table.onOp("", "BitwiseNot", 18, importBitwiseNot);
+  table.onOp("", "BitShift", 11, importBitShift);
   table.onOp("", "Mean", 6, importMean);
   table.onOp("", "Pow", 7, importPow);
   table.onOp("", "Mod", 10, importMod);
-  table.onOp("", "Xor", 7, importXor);
   table.onOp("", "Where", 9, importWhere);
   table.onOp("", "Clip", 6, importClip);
   table.onOp("", "LeakyRelu", 6, importLeakyRelu);
@@ -322,8 +310,6 @@ void cleave::registerElementwise(OperatorTable &table) {
   table.onOp("", "Gelu", 20, importGelu);
   table.onOp("", "Swish", 24, importSwish);
   table.onOp("", "Sign", 9, importSign);
-  table.onOp("", "Round", 11, importRound);
-  table.onOp("", "Tan", 7, importTan);
   table.onOp("", "IsNaN", 9, importIsNaN);
   table.onOp("", "IsInf", 10, importIsInf);
   table.onOp("", "Cast", 6, importCast);

@@ -1,4 +1,4 @@
-//===- ImportIndexing.cpp - operators that pick or add elements -----------===//
+//===- ImportIndexing.cpp - operators that cut, add or mark elements ------===//
 
 #include "frontend/ElementTypes.h"
 #include "frontend/NodeContext.h"
@@ -89,127 +89,6 @@ static LogicalResult importSlice(NodeContext &node) {
     strides[*dim] = range.step;
   }
   return node.setResults(node.slice(x, starts, sizes, strides));
-}
-
-//===-- Gather ------------------------------------------------------------===//
-
-/// Constant indices must be in range of the dim.
-static LogicalResult verifyIndices(NodeContext &node, DenseElementsAttr indices,
-                                   int64_t axis) {
-  int64_t size = getShape(node.getOperand(0))[axis];
-  for (const APInt &index : indices.getValues<APInt>())
-    if (index.getSExtValue() < -size || index.getSExtValue() >= size)
-      return node.emitError()
-             << "index " << index.getSExtValue()
-             << " of Gather is out of range "
-             << "for axis " << axis << " of " << node.describe(0);
-  return success();
-}
-
-/// One constant index is a slice, which costs nothing; the result has the dims
-/// of the index in place of the axis.
-static Value takeOne(NodeContext &node, Value x, int64_t axis, int64_t index,
-                     ArrayRef<int64_t> indexShape) {
-  index += index < 0 ? getShape(x)[axis] : 0;
-  Shape shape(getShape(x));
-  shape.erase(shape.begin() + axis);
-  shape.insert(shape.begin() + axis, indexShape.begin(), indexShape.end());
-  return node.reshape(node.sliceDim(x, axis, index, 1), shape);
-}
-
-static LogicalResult importGather(NodeContext &node) {
-  Value x = node.getOperand(0), indices = node.getOperand(1);
-  if (!x || !indices)
-    return failure();
-  FailureOr<int64_t> axis =
-      node.normalizeAxis(node.getInt("axis", 0), getShape(x).size());
-  if (failed(axis))
-    return failure();
-  DenseElementsAttr constant = getConstant(indices);
-  if (constant && failed(verifyIndices(node, constant, *axis)))
-    return failure();
-  if (constant && constant.getNumElements() == 1)
-    return node.setResults(
-        takeOne(node, x, *axis, (*constant.value_begin<APInt>()).getSExtValue(),
-                getShape(indices)));
-  return node.setResults(node.gather(x, indices, *axis));
-}
-
-/// Positions in the flattened x, from an index per dim of `sizes`: negative
-/// ones count from the end. Where one is out of range the position is too, so
-/// that the gather stops the step instead of reading another row.
-static Value flattenIndices(NodeContext &node, ArrayRef<Value> indices,
-                            ArrayRef<int64_t> sizes) {
-  Value position, isValid;
-  for (auto [index, size] : llvm::zip(indices, sizes)) {
-    Value shifted = node.binary(BinaryKind::Add, index, size);
-    Value isNegative = node.compare(CompareKind::Lt, index, 0.0);
-    Value wrapped = node.select(isNegative, shifted, index);
-    Value fits = node.binary(BinaryKind::And,
-                             node.compare(CompareKind::Ge, wrapped, 0.0),
-                             node.compare(CompareKind::Lt, wrapped, size));
-    isValid = isValid ? node.binary(BinaryKind::And, isValid, fits) : fits;
-    Value scaled =
-        position ? node.binary(BinaryKind::Mul, position, size) : Value();
-    position = scaled ? node.binary(BinaryKind::Add, scaled, wrapped) : wrapped;
-  }
-  return node.select(isValid, position,
-                     node.splat(position, getProduct(sizes)));
-}
-
-/// x[b..., i0, i1, ...] where indices[b..., ..., j] = ij: x is flattened over
-/// the batch dims and the indexed ones.
-static LogicalResult importGatherND(NodeContext &node) {
-  Value x = node.getOperand(0), indices = node.getOperand(1);
-  int64_t batch = node.getInt("batch_dims", 0);
-  if (!x || !indices)
-    return failure();
-  ArrayRef<int64_t> shape = getShape(x), wanted = getShape(indices);
-  int64_t rank = shape.size(), last = static_cast<int64_t>(wanted.size()) - 1;
-  int64_t count = batch + (wanted.empty() ? 0 : wanted.back());
-  if (batch < 0 || batch > last || count <= batch || count > rank ||
-      shape.take_front(batch) != wanted.take_front(batch))
-    return node.emitError() << "shapes conflict: GatherND with " << batch
-                            << " batch dims cannot index " << node.describe(0)
-                            << " by " << node.describe(1);
-  ArrayRef<int64_t> outer = wanted.drop_back();
-  SmallVector<Value> parts;
-  for (int64_t dim = 0; dim < batch; ++dim)
-    parts.push_back(
-        node.iota(RankedTensorType::get(outer, getElement(indices)), dim));
-  for (int64_t i = 0; i < wanted.back(); ++i)
-    parts.push_back(node.reshape(node.sliceDim(indices, last, i, 1), outer));
-  Value position = count == 1
-                       ? parts[0]
-                       : flattenIndices(node, parts, shape.take_front(count));
-  Shape flat{getProduct(shape.take_front(count))};
-  llvm::append_range(flat, shape.drop_front(count));
-  return node.setResults(node.gather(node.reshape(x, flat), position, 0));
-}
-
-/// result[i, j, ...] = x[i, ..., indices[i, j, ...], ...] along the axis.
-static LogicalResult importGatherElements(NodeContext &node) {
-  Value x = node.getOperand(0), indices = node.getOperand(1);
-  if (!x || !indices)
-    return failure();
-  ArrayRef<int64_t> shape = getShape(x), wanted = getShape(indices);
-  FailureOr<int64_t> axis =
-      node.normalizeAxis(node.getInt("axis", 0), shape.size());
-  if (failed(axis))
-    return failure();
-  bool fits = shape.size() == wanted.size();
-  for (int64_t dim = 0, e = shape.size(); fits && dim < e; ++dim)
-    fits = dim == *axis || wanted[dim] <= shape[dim];
-  if (!fits)
-    return node.emitError() << "shapes conflict: GatherElements cannot index "
-                            << node.describe(0) << " by " << node.describe(1);
-  SmallVector<Value> parts;
-  for (int64_t dim = 0, e = shape.size(); dim < e; ++dim)
-    parts.push_back(dim == *axis ? indices
-                                 : node.iota(getTensorType(indices), dim));
-  Value position = flattenIndices(node, parts, shape);
-  Value flat = node.reshape(x, {getProduct(shape)});
-  return node.setResults(node.gather(flat, position, 0));
 }
 
 //===-- Pad ---------------------------------------------------------------===//
@@ -374,9 +253,6 @@ static LogicalResult importOneHot(NodeContext &node) {
 
 void cleave::registerIndexing(OperatorTable &table) {
   table.onOp("", "Slice", 1, importSlice);
-  table.onOp("", "Gather", 1, importGather);
-  table.onOp("", "GatherND", 11, importGatherND);
-  table.onOp("", "GatherElements", 11, importGatherElements);
   table.onOp("", "Pad", 2, importPad);
   table.onOp("", "Trilu", 14, importTrilu);
   table.onOp("", "EyeLike", 9, importEyeLike);

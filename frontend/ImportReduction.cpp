@@ -1,4 +1,4 @@
-//===- ImportReduction.cpp - reductions and softmax -----------------------===//
+//===- ImportReduction.cpp - reductions of dims, prefixes, rows -----------===//
 
 #include "frontend/NodeContext.h"
 #include "frontend/OperatorTable.h"
@@ -119,7 +119,23 @@ static LogicalResult importGlobalPool(NodeContext &node, ReduceBuilder build) {
 }
 
 //===-- ArgMax and its kin ------------------------------------------------===//
+
 /// The first (or last) index along the axis whose element is the extreme one.
+static Value makeArg(NodeContext &node, ReduceKind kind, Value x, int64_t axis,
+                     bool takesLast, bool keepDims) {
+  if (!x)
+    return nullptr;
+  Value extreme = node.reduce(kind, x, axis, /*keepDims=*/true);
+  Value isExtreme = node.compare(CompareKind::Eq, x, extreme);
+  auto type =
+      RankedTensorType::get(getShape(x), node.getBuilder().getI64Type());
+  double never = takesLast ? -1 : getShape(x)[axis];
+  Value index =
+      node.select(isExtreme, node.iota(type, axis), node.splat(type, never));
+  return node.reduce(takesLast ? ReduceKind::Max : ReduceKind::Min, index, axis,
+                     keepDims);
+}
+
 static LogicalResult importArg(NodeContext &node, ReduceKind kind) {
   Value x = node.getOperand(0);
   bool takesLast = node.getInt("select_last_index", 0) != 0;
@@ -130,20 +146,48 @@ static LogicalResult importArg(NodeContext &node, ReduceKind kind) {
       node.normalizeAxis(node.getInt("axis", 0), getShape(x).size());
   if (failed(axis))
     return failure();
-  Value extreme = node.reduce(kind, x, *axis, /*keepDims=*/true);
-  Value isExtreme = node.compare(CompareKind::Eq, x, extreme);
-  auto type =
-      RankedTensorType::get(getShape(x), node.getBuilder().getI64Type());
-  double never = takesLast ? -1 : getShape(x)[*axis];
-  Value index =
-      node.select(isExtreme, node.iota(type, *axis), node.splat(type, never));
-  return node.setResults(node.reduce(
-      takesLast ? ReduceKind::Max : ReduceKind::Min, index, *axis, keepDims));
+  return node.setResults(makeArg(node, kind, x, *axis, takesLast, keepDims));
 }
 
-//===-- Softmax -----------------------------------------------------------===//
+//===-- Prefixes ----------------------------------------------------------===//
 
-static LogicalResult importSoftmax(NodeContext &node, bool log) {
+static LogicalResult importCumulate(NodeContext &node, ReduceKind kind) {
+  Value x = node.getOperand(0);
+  FailureOr<double> given = node.getConstantScalar(1, "axis");
+  bool exclusive = node.getInt("exclusive", 0) != 0;
+  bool reverse = node.getInt("reverse", 0) != 0;
+  if (!x || failed(given))
+    return failure();
+  FailureOr<int64_t> axis =
+      node.normalizeAxis(static_cast<int64_t>(*given), getShape(x).size());
+  if (failed(axis))
+    return failure();
+  return node.setResults(
+      node.create<CumulateOp>(nullptr, kind, x, *axis, exclusive, reverse));
+}
+
+//===-- Softmax, hardmax --------------------------------------------------===//
+
+/// Of x along an axis, with the shape of x.
+using RowBuilder = Value (*)(NodeContext &, Value x, int64_t axis);
+
+template <bool log>
+static Value buildSoftmax(NodeContext &node, Value x, int64_t axis) {
+  return node.softmax(x, axis, log);
+}
+
+/// 1 for the first of the largest elements, 0 for the others.
+static Value buildHardmax(NodeContext &node, Value x, int64_t axis) {
+  Value index = makeArg(node, ReduceKind::Max, x, axis, /*takesLast=*/false,
+                        /*keepDims=*/true);
+  if (!index)
+    return nullptr;
+  auto type = RankedTensorType::get(getShape(x), getElement(index));
+  Value isFirst = node.compare(CompareKind::Eq, node.iota(type, axis), index);
+  return node.cast(isFirst, getElement(x));
+}
+
+static LogicalResult importRows(NodeContext &node, RowBuilder build) {
   Value x = node.getOperand(0);
   if (!x)
     return failure();
@@ -151,11 +195,11 @@ static LogicalResult importSoftmax(NodeContext &node, bool log) {
       node.normalizeAxis(node.getInt("axis", -1), getShape(x).size());
   if (failed(axis))
     return failure();
-  return node.setResults(node.softmax(x, *axis, log));
+  return node.setResults(build(node, x, *axis));
 }
 
 /// Before opset 13: over all dims from `axis` on together.
-static LogicalResult importFlatSoftmax(NodeContext &node, bool log) {
+static LogicalResult importFlatRows(NodeContext &node, RowBuilder build) {
   Value x = node.getOperand(0);
   if (!x)
     return failure();
@@ -167,7 +211,7 @@ static LogicalResult importFlatSoftmax(NodeContext &node, bool log) {
   int64_t inner = getProduct(ArrayRef(shape).drop_front(*axis));
   Shape flat(shape.begin(), shape.begin() + *axis);
   flat.push_back(inner);
-  Value result = node.softmax(node.reshape(x, flat), *axis, log);
+  Value result = build(node, node.reshape(x, flat), *axis);
   return node.setResults(node.reshape(result, shape));
 }
 
@@ -193,8 +237,14 @@ void cleave::registerReduction(OperatorTable &table) {
   table.onOp("", "ArgMin", 1, bind(importArg, ReduceKind::Min));
   table.onOp("", "GlobalAveragePool", 1, bind(importGlobalPool, mean));
   table.onOp("", "GlobalMaxPool", 1, bind(importGlobalPool, max));
-  table.onOp("", "Softmax", 1, bind(importFlatSoftmax, false));
-  table.onOp("", "Softmax", 13, bind(importSoftmax, false));
-  table.onOp("", "LogSoftmax", 1, bind(importFlatSoftmax, true));
-  table.onOp("", "LogSoftmax", 13, bind(importSoftmax, true));
+  table.onOp("", "CumSum", 11, bind(importCumulate, ReduceKind::Sum));
+  table.onOp("", "CumProd", 26, bind(importCumulate, ReduceKind::Prod));
+  std::pair<const char *, RowBuilder> rows[] = {
+      {"Softmax", buildSoftmax<false>},
+      {"LogSoftmax", buildSoftmax<true>},
+      {"Hardmax", buildHardmax}};
+  for (auto [name, build] : rows) {
+    table.onOp("", name, 1, bind(importFlatRows, build));
+    table.onOp("", name, 13, bind(importRows, build));
+  }
 }

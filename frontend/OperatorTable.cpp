@@ -10,20 +10,24 @@ OperatorTable::OperatorTable() {
   registerElementwise(*this);
   registerMovement(*this);
   registerIndexing(*this);
+  registerGather(*this);
+  registerScatter(*this);
   registerShape(*this);
   registerReduction(*this);
   registerContraction(*this);
+  registerEinsum(*this);
   registerConvolution(*this);
+  registerPooling(*this);
   registerResize(*this);
   registerNormalization(*this);
   registerLoss(*this);
+  registerControl(*this);
+  registerScan(*this);
+  registerRecurrent(*this);
 }
 
 void OperatorTable::onOp(llvm::StringRef domain, llvm::StringRef name,
                          int64_t since, OpHandler handler) {
-  registerControl(*this);
-  registerScan(*this);
-  registerRecurrent(*this);
   handlers[getKey(domain, name)][since] = std::move(handler);
 }
 

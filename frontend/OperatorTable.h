@@ -48,17 +48,21 @@ private:
 void registerElementwise(OperatorTable &table);
 void registerMovement(OperatorTable &table);
 void registerIndexing(OperatorTable &table);
+void registerGather(OperatorTable &table);
+void registerScatter(OperatorTable &table);
+void registerPooling(OperatorTable &table);
 void registerShape(OperatorTable &table);
 void registerReduction(OperatorTable &table);
 void registerContraction(OperatorTable &table);
+void registerEinsum(OperatorTable &table);
 void registerConvolution(OperatorTable &table);
 void registerResize(OperatorTable &table);
 void registerNormalization(OperatorTable &table);
 void registerLoss(OperatorTable &table);
+void registerControl(OperatorTable &table);
+void registerScan(OperatorTable &table);
+void registerRecurrent(OperatorTable &table);
 
 } // namespace cleave
 
 #endif
-void registerControl(OperatorTable &table);
-void registerScan(OperatorTable &table);
-void registerRecurrent(OperatorTable &table);

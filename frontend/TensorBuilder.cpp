@@ -250,8 +250,9 @@ Value TensorBuilder::concat(ValueRange values, int64_t dim) {
   return create<ConcatOp>(nullptr, values, dim);
 }
 
-Value TensorBuilder::gather(Value x, Value indices, int64_t dim) {
-  return create<GatherOp>(nullptr, x, indices, dim);
+Value TensorBuilder::gather(Value x, Value indices, int64_t dim,
+                            int64_t batchDims) {
+  return create<GatherOp>(nullptr, x, indices, dim, batchDims);
 }
 
 Value TensorBuilder::iota(RankedTensorType type, int64_t dim) {

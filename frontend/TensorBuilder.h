@@ -93,7 +93,8 @@ public:
   mlir::Value pad(mlir::Value x, llvm::ArrayRef<int64_t> low,
                   llvm::ArrayRef<int64_t> high, double value);
   mlir::Value concat(mlir::ValueRange values, int64_t dim);
-  mlir::Value gather(mlir::Value x, mlir::Value indices, int64_t dim);
+  mlir::Value gather(mlir::Value x, mlir::Value indices, int64_t dim,
+                     int64_t batchDims = 0);
   mlir::Value iota(mlir::RankedTensorType type, int64_t dim);
 
   mlir::Value reduce(ReduceKind kind, mlir::Value x,

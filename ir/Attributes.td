@@ -28,7 +28,12 @@ def UnaryKind : Cleave_Enum<"UnaryKind", [
   I32EnumAttrCase<"GeluTanh", 12, "gelu_tanh">, I32EnumAttrCase<"Silu", 13, "silu">,
   I32EnumAttrCase<"Sin", 14, "sin">, I32EnumAttrCase<"Cos", 15, "cos">,
   I32EnumAttrCase<"Floor", 16, "floor">, I32EnumAttrCase<"Ceil", 17, "ceil">,
-  I32EnumAttrCase<"Not", 18, "not">]>;
+  I32EnumAttrCase<"Not", 18, "not">, I32EnumAttrCase<"Tan", 19, "tan">,
+  I32EnumAttrCase<"Asin", 20, "asin">, I32EnumAttrCase<"Acos", 21, "acos">,
+  I32EnumAttrCase<"Atan", 22, "atan">, I32EnumAttrCase<"Sinh", 23, "sinh">,
+  I32EnumAttrCase<"Cosh", 24, "cosh">, I32EnumAttrCase<"Asinh", 25, "asinh">,
+  I32EnumAttrCase<"Acosh", 26, "acosh">, I32EnumAttrCase<"Atanh", 27, "atanh">,
+  I32EnumAttrCase<"Round", 28, "round">]>;
 def UnaryKindAttr : Cleave_EnumAttr<UnaryKind, "unary_kind">;
 
 def BinaryKind : Cleave_Enum<"BinaryKind", [
@@ -36,7 +41,9 @@ def BinaryKind : Cleave_Enum<"BinaryKind", [
   I32EnumAttrCase<"Mul", 2, "mul">, I32EnumAttrCase<"Div", 3, "div">,
   I32EnumAttrCase<"Pow", 4, "pow">, I32EnumAttrCase<"Max", 5, "max">,
   I32EnumAttrCase<"Min", 6, "min">, I32EnumAttrCase<"And", 7, "and">,
-  I32EnumAttrCase<"Or", 8, "or">, I32EnumAttrCase<"Mod", 9, "mod">]>;
+  I32EnumAttrCase<"Or", 8, "or">, I32EnumAttrCase<"Mod", 9, "mod">,
+  I32EnumAttrCase<"Xor", 10, "xor">, I32EnumAttrCase<"ShiftLeft", 11, "shift_left">,
+  I32EnumAttrCase<"ShiftRight", 12, "shift_right">]>;
 def BinaryKindAttr : Cleave_EnumAttr<BinaryKind, "binary_kind">;
 
 def CompareKind : Cleave_Enum<"CompareKind", [
@@ -49,6 +56,11 @@ def ReduceKind : Cleave_Enum<"ReduceKind", [
   I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Max", 1, "max">,
   I32EnumAttrCase<"Min", 2, "min">, I32EnumAttrCase<"Prod", 3, "prod">]>;
 def ReduceKindAttr : Cleave_EnumAttr<ReduceKind, "reduce_kind">;
+
+def PoolKind : Cleave_Enum<"PoolKind", [
+  I32EnumAttrCase<"Max", 0, "max">, I32EnumAttrCase<"Average", 1, "average">,
+  I32EnumAttrCase<"Sum", 2, "sum">]>;
+def PoolKindAttr : Cleave_EnumAttr<PoolKind, "pool_kind">;
 
 def NormKind : Cleave_Enum<"NormKind", [
   I32EnumAttrCase<"Layer", 0, "layer">, I32EnumAttrCase<"Rms", 1, "rms">]>;

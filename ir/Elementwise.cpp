@@ -53,8 +53,13 @@ FailureOr<SmallVector<Value>> UnaryOp::buildGradients(OpBuilder &builder,
 
 LogicalResult BinaryOp::verify() {
   Type element = getLhs().getType().getElementType();
-  bool logical = getKind() == BinaryKind::And || getKind() == BinaryKind::Or;
-  if (logical ? isa<FloatType>(element) : element.isInteger(1))
+  BinaryKind kind = getKind();
+  bool shifts = kind == BinaryKind::ShiftLeft || kind == BinaryKind::ShiftRight;
+  bool logical = kind == BinaryKind::And || kind == BinaryKind::Or ||
+                 kind == BinaryKind::Xor;
+  bool fits = (logical || !element.isInteger(1)) &&
+              (!(logical || shifts) || isa<IntegerType>(element));
+  if (!fits)
     return emitOpError() << "kind " << stringifyBinaryKind(getKind())
                          << " does not exist for " << element;
   return success();

@@ -8,6 +8,7 @@
 #include "ir/Elementwise.h"
 #include "ir/ElementwiseTable.h"
 
+#include "llvm/ADT/APSInt.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace cleave;
@@ -18,22 +19,35 @@ static constexpr int64_t foldLimit = 1 << 16;
 
 static DenseElementsAttr getFoldable(Attribute attr) {
   auto dense = dyn_cast_or_null<DenseElementsAttr>(attr);
-  if (!dense || (!dense.isSplat() && dense.getNumElements() > foldLimit))
+  // Folding knows signed integers only.
+  if (!dense || dense.getElementType().isUnsignedInteger() ||
+      (!dense.isSplat() && dense.getNumElements() > foldLimit))
     return nullptr;
   return dense;
 }
 
-/// One element as a double or an integer, by type.
+/// One element of `type`; a float that an integer cannot hold saturates.
 static Attribute makeElement(Type type, double value) {
+  APFloat result(value);
+  bool exact;
   if (auto floatType = dyn_cast<FloatType>(type)) {
-    APFloat result(value);
-    bool lost;
     result.convert(floatType.getFloatSemantics(), APFloat::rmNearestTiesToEven,
-                   &lost);
+                   &exact);
     return FloatAttr::get(floatType, result);
   }
-  return IntegerAttr::get(type, APInt(type.getIntOrFloatBitWidth(),
-                                      static_cast<int64_t>(value), true));
+  APSInt integer(type.getIntOrFloatBitWidth(), false);
+  result.convertToInteger(integer, APFloat::rmTowardZero, &exact);
+  return IntegerAttr::get(type, integer);
+}
+static Attribute makeElement(Type type, int64_t value) {
+  if (auto floatType = dyn_cast<FloatType>(type)) {
+    APFloat result(floatType.getFloatSemantics());
+    result.convertFromAPInt(APInt(64, value, true), true,
+                            APFloat::rmNearestTiesToEven);
+    return FloatAttr::get(floatType, result);
+  }
+  return IntegerAttr::get(type,
+                          APInt(type.getIntOrFloatBitWidth(), value, true));
 }
 static double toDouble(Attribute element) {
   if (auto value = dyn_cast<FloatAttr>(element)) {
@@ -88,7 +102,9 @@ OpFoldResult UnaryOp::fold(FoldAdaptor adaptor) {
   Type element = getType().getElementType();
   const UnaryInfo &info = getInfo(getKind());
   return foldEach({x}, getType(), [&](ArrayRef<Attribute> v) {
-    return makeElement(element, info.evaluate(toDouble(v[0])));
+    return isa<FloatType>(element)
+               ? makeElement(element, info.evaluate(toDouble(v[0])))
+               : makeElement(element, info.evaluateInt(toInt(v[0])));
   });
 }
 
@@ -112,10 +128,8 @@ OpFoldResult BinaryOp::fold(FoldAdaptor adaptor) {
       (divides && llvm::any_of(b.getValues<APInt>(),
                                [](const APInt &v) { return v.isZero(); })))
     return {};
-  return foldEach({a, b}, getType(), [&](ArrayRef<Attribute> v) -> Attribute {
-    int64_t value = info.evaluateInt(toInt(v[0]), toInt(v[1]));
-    return IntegerAttr::get(
-        element, APInt(element.getIntOrFloatBitWidth(), value, true));
+  return foldEach({a, b}, getType(), [&](ArrayRef<Attribute> v) {
+    return makeElement(element, info.evaluateInt(toInt(v[0]), toInt(v[1])));
   });
 }
 
@@ -172,12 +186,12 @@ OpFoldResult CastOp::fold(FoldAdaptor adaptor) {
     return {};
   Type from = x.getElementType(), to = getType().getElementType();
   return foldEach({x}, getType(), [&](ArrayRef<Attribute> v) -> Attribute {
+    bool isInteger = isa<IntegerType>(from);
     if (to.isInteger(1))
-      return BoolAttr::get(getContext(), toDouble(v[0]) != 0);
-    if (isa<IntegerType>(from) && isa<IntegerType>(to))
-      return IntegerAttr::get(
-          to, APInt(to.getIntOrFloatBitWidth(), toInt(v[0]), true));
-    return makeElement(to, toDouble(v[0]));
+      return BoolAttr::get(getContext(),
+                           isInteger ? toInt(v[0]) != 0 : toDouble(v[0]) != 0);
+    return isInteger ? makeElement(to, toInt(v[0]))
+                     : makeElement(to, toDouble(v[0]));
   });
 }
 

@@ -1,4 +1,4 @@
-//===- ElementwiseTable.cpp - rows of the elementwise tables --------------===//
+//===- ElementwiseTable.cpp - rows of the unary kinds ---------------------===//
 
 #include "ir/ElementwiseTable.h"
 
@@ -9,7 +9,6 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <cmath>
-#include <limits>
 
 using namespace cleave;
 using namespace mlir;
@@ -30,6 +29,19 @@ static Value constantLike(OpBuilder &b, Location loc, Value like,
 template <typename OpTy>
 static Value buildUnary(OpBuilder &b, Location loc, Value x) {
   return b.create<OpTy>(loc, x);
+}
+
+/// In double precision: MLIR 19 has polynomials for f32 that are too coarse
+/// (asin by 0.04, atan by 1e-5).
+template <typename OpTy>
+static Value buildInDouble(OpBuilder &b, Location loc, Value x) {
+  Type type = x.getType(), wide = b.getF64Type();
+  if (auto shaped = dyn_cast<ShapedType>(type))
+    wide = shaped.clone(wide);
+  if (type == wide)
+    return b.create<OpTy>(loc, x);
+  Value result = b.create<OpTy>(loc, b.create<arith::ExtFOp>(loc, wide, x));
+  return b.create<arith::TruncFOp>(loc, type, result);
 }
 
 static Value buildReciprocal(OpBuilder &b, Location loc, Value x) {
@@ -88,37 +100,6 @@ static Value buildNot(OpBuilder &b, Location loc, Value x) {
   return b.create<arith::XOrIOp>(loc, x, ones);
 }
 
-template <typename FloatOp, typename IntOp>
-static Value buildBinary(OpBuilder &b, Location loc, Value x, Value y) {
-  if (isa<FloatType>(getElementTypeOrSelf(x.getType())))
-    return b.create<FloatOp>(loc, x, y);
-  return b.create<IntOp>(loc, x, y);
-}
-
-/// C's remainder for floats; for integers the one with the sign of the divisor.
-static Value buildMod(OpBuilder &b, Location loc, Value x, Value y) {
-  if (isa<FloatType>(getElementTypeOrSelf(x.getType())))
-    return b.create<arith::RemFOp>(loc, x, y);
-  Value rest = b.create<arith::RemSIOp>(loc, x, y);
-  Value zero = b.create<arith::SubIOp>(loc, y, y);
-  auto isNegative = [&](Value v) {
-    return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, v, zero);
-  };
-  Value differs = b.create<arith::XOrIOp>(loc, isNegative(rest), isNegative(y));
-  Value isWhole =
-      b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, rest, zero);
-  Value shifted = b.create<arith::AddIOp>(loc, rest, y);
-  Value result = b.create<arith::SelectOp>(loc, differs, shifted, rest);
-  return b.create<arith::SelectOp>(loc, isWhole, rest, result);
-}
-
-template <arith::CmpFPredicate Float, arith::CmpIPredicate Int>
-static Value buildCompare(OpBuilder &b, Location loc, Value x, Value y) {
-  if (isa<FloatType>(getElementTypeOrSelf(x.getType())))
-    return b.create<arith::CmpFOp>(loc, Float, x, y);
-  return b.create<arith::CmpIOp>(loc, Int, x, y);
-}
-
 //===-- Derivatives, in logical ops ---------------------------------------===//
 
 static Value splat(OpBuilder &b, Location loc, Value like, double value) {
@@ -172,13 +153,19 @@ static Value gradRelu(OpBuilder &b, Location loc, Value, Value y, Value dy) {
 
 //===-- Tables ------------------------------------------------------------===//
 
+/// Wraps around, as at run time.
+static int64_t negate(int64_t x) {
+  return static_cast<int64_t>(0 - static_cast<uint64_t>(x));
+}
+
 static double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 
 static const UnaryInfo unaryTable[] = {
     {UnaryKind::Neg, "Neg", 1, true, [](double x) { return -x; },
-     buildUnary<arith::NegFOp>, gradNeg},
+     buildUnary<arith::NegFOp>, gradNeg, negate},
     {UnaryKind::Abs, "Abs", 1, true, [](double x) { return std::fabs(x); },
-     buildUnary<math::AbsFOp>, nullptr},
+     buildUnary<math::AbsFOp>, nullptr,
+     [](int64_t x) { return x < 0 ? negate(x) : x; }},
     {UnaryKind::Exp, "Exp", 10, false, [](double x) { return std::exp(x); },
      buildUnary<math::ExpOp>, gradExp},
     {UnaryKind::Log, "Log", 10, false, [](double x) { return std::log(x); },
@@ -194,8 +181,8 @@ static const UnaryInfo unaryTable[] = {
      buildUnary<math::TanhOp>, gradTanh},
     {UnaryKind::Sigmoid, "Sigmoid", 14, false, sigmoid, buildSigmoid,
      gradSigmoid},
-    {UnaryKind::Relu, "Relu", 1, true, [](double x) { return x > 0 ? x : 0.0; },
-     buildRelu, gradRelu},
+    {UnaryKind::Relu, "Relu", 1, true,
+     [](double x) { return x <= 0 ? 0.0 : x; }, buildRelu, gradRelu},
     {UnaryKind::Erf, "Erf", 15, true, [](double x) { return std::erf(x); },
      buildUnary<math::ErfOp>, nullptr},
     {UnaryKind::GeluErf, nullptr, 18, true,
@@ -218,107 +205,35 @@ static const UnaryInfo unaryTable[] = {
     {UnaryKind::Ceil, "Ceil", 1, true, [](double x) { return std::ceil(x); },
      buildUnary<math::CeilOp>, nullptr},
     {UnaryKind::Not, "Not", 1, false,
-     [](double x) { return x == 0 ? 1.0 : 0.0; }, buildNot, nullptr},
-};
-
-static int64_t floorMod(int64_t a, int64_t b) {
-  int64_t rest = b == -1 ? 0 : a % b;
-  return rest && (rest < 0) != (b < 0) ? rest + b : rest;
-}
-
-static const BinaryInfo binaryTable[] = {
-    {BinaryKind::Add, "Add", 1, [](double a, double b) { return a + b; },
-     [](int64_t a, int64_t b) { return a + b; },
-     buildBinary<arith::AddFOp, arith::AddIOp>},
-    {BinaryKind::Sub, "Sub", 1, [](double a, double b) { return a - b; },
-     [](int64_t a, int64_t b) { return a - b; },
-     buildBinary<arith::SubFOp, arith::SubIOp>},
-    {BinaryKind::Mul, "Mul", 1, [](double a, double b) { return a * b; },
-     [](int64_t a, int64_t b) { return a * b; },
-     buildBinary<arith::MulFOp, arith::MulIOp>},
-    {BinaryKind::Div, "Div", 4, [](double a, double b) { return a / b; },
-     [](int64_t a, int64_t b) { return a / b; },
-     buildBinary<arith::DivFOp, arith::DivSIOp>},
-    {BinaryKind::Pow, "Pow", 20,
-     [](double a, double b) { return std::pow(a, b); }, nullptr,
-     buildBinary<math::PowFOp, math::IPowIOp>},
-    {BinaryKind::Max, "Max", 1,
-     [](double a, double b) { return a < b ? b : a; },
-     [](int64_t a, int64_t b) { return std::max(a, b); },
-     buildBinary<arith::MaximumFOp, arith::MaxSIOp>},
-    {BinaryKind::Min, "Min", 1,
-     [](double a, double b) { return b < a ? b : a; },
-     [](int64_t a, int64_t b) { return std::min(a, b); },
-     buildBinary<arith::MinimumFOp, arith::MinSIOp>},
-    {BinaryKind::And, "And", 1, nullptr,
-     [](int64_t a, int64_t b) { return a & b; },
-     buildBinary<arith::MulFOp, arith::AndIOp>},
-    {BinaryKind::Or, "Or", 1, nullptr,
-     [](int64_t a, int64_t b) { return a | b; },
-     buildBinary<arith::MaximumFOp, arith::OrIOp>},
-    // The sign of the divisor for integers is ONNX Mod with fmod = 0; floats:
-    // fmod.
-    {BinaryKind::Mod, "Mod", 10,
-     [](double a, double b) { return std::fmod(a, b); }, floorMod, buildMod},
-};
-
-static const CompareInfo compareTable[] = {
-    {CompareKind::Eq, "Equal",
-     buildCompare<arith::CmpFPredicate::OEQ, arith::CmpIPredicate::eq>},
-    {CompareKind::Ne, nullptr,
-     buildCompare<arith::CmpFPredicate::UNE, arith::CmpIPredicate::ne>},
-    {CompareKind::Lt, "Less",
-     buildCompare<arith::CmpFPredicate::OLT, arith::CmpIPredicate::slt>},
-    {CompareKind::Le, "LessOrEqual",
-     buildCompare<arith::CmpFPredicate::OLE, arith::CmpIPredicate::sle>},
-    {CompareKind::Gt, "Greater",
-     buildCompare<arith::CmpFPredicate::OGT, arith::CmpIPredicate::sgt>},
-    {CompareKind::Ge, "GreaterOrEqual",
-     buildCompare<arith::CmpFPredicate::OGE, arith::CmpIPredicate::sge>},
+     [](double x) { return x == 0 ? 1.0 : 0.0; }, buildNot, nullptr,
+     [](int64_t x) -> int64_t { return x == 0; }},
+    {UnaryKind::Tan, "Tan", 20, true, [](double x) { return std::tan(x); },
+     buildUnary<math::TanOp>, nullptr},
+    {UnaryKind::Asin, "Asin", 20, true, [](double x) { return std::asin(x); },
+     buildInDouble<math::AsinOp>, nullptr},
+    {UnaryKind::Acos, "Acos", 20, false, [](double x) { return std::acos(x); },
+     buildInDouble<math::AcosOp>, nullptr},
+    {UnaryKind::Atan, "Atan", 20, true, [](double x) { return std::atan(x); },
+     buildInDouble<math::AtanOp>, nullptr},
+    {UnaryKind::Sinh, "Sinh", 20, true, [](double x) { return std::sinh(x); },
+     buildUnary<math::SinhOp>, nullptr},
+    {UnaryKind::Cosh, "Cosh", 20, false, [](double x) { return std::cosh(x); },
+     buildUnary<math::CoshOp>, nullptr},
+    {UnaryKind::Asinh, "Asinh", 20, true,
+     [](double x) { return std::asinh(x); }, buildUnary<math::AsinhOp>,
+     nullptr},
+    {UnaryKind::Acosh, "Acosh", 20, false,
+     [](double x) { return std::acosh(x); }, buildUnary<math::AcoshOp>,
+     nullptr},
+    {UnaryKind::Atanh, "Atanh", 20, true,
+     [](double x) { return std::atanh(x); }, buildUnary<math::AtanhOp>,
+     nullptr},
+    {UnaryKind::Round, "Round", 1, true,
+     [](double x) { return std::nearbyint(x); }, buildUnary<math::RoundEvenOp>,
+     nullptr},
 };
 
 const UnaryInfo &cleave::getInfo(UnaryKind kind) {
   return unaryTable[static_cast<size_t>(kind)];
 }
-const BinaryInfo &cleave::getInfo(BinaryKind kind) {
-  return binaryTable[static_cast<size_t>(kind)];
-}
-const CompareInfo &cleave::getInfo(CompareKind kind) {
-  return compareTable[static_cast<size_t>(kind)];
-}
 ArrayRef<UnaryInfo> cleave::getUnaryTable() { return unaryTable; }
-ArrayRef<BinaryInfo> cleave::getBinaryTable() { return binaryTable; }
-ArrayRef<CompareInfo> cleave::getCompareTable() { return compareTable; }
-
-//===-- Reductions --------------------------------------------------------===//
-
-TypedAttr cleave::getNeutralElement(ReduceKind kind, Type elementType) {
-  Builder b(elementType.getContext());
-  if (auto type = dyn_cast<FloatType>(elementType)) {
-    double infinity = std::numeric_limits<double>::infinity();
-    double values[] = {0.0, -infinity, infinity, 1.0};
-    return b.getFloatAttr(type, values[static_cast<size_t>(kind)]);
-  }
-  unsigned width = elementType.getIntOrFloatBitWidth();
-  if (width == 1) // bools combine by or and and
-    return b.getBoolAttr(kind == ReduceKind::Min || kind == ReduceKind::Prod);
-  APInt values[] = {APInt(width, 0), APInt::getSignedMinValue(width),
-                    APInt::getSignedMaxValue(width), APInt(width, 1)};
-  return b.getIntegerAttr(elementType, values[static_cast<size_t>(kind)]);
-}
-
-BinaryKind cleave::getCombiningKind(ReduceKind kind, Type elementType) {
-  if (elementType.isInteger(1))
-    return kind == ReduceKind::Max || kind == ReduceKind::Sum ? BinaryKind::Or
-                                                              : BinaryKind::And;
-  static const BinaryKind kinds[] = {BinaryKind::Add, BinaryKind::Max,
-                                     BinaryKind::Min, BinaryKind::Mul};
-  return kinds[static_cast<size_t>(kind)];
-}
-
-Value cleave::buildCombine(OpBuilder &b, Location loc, ReduceKind kind, Value x,
-                           Value y) {
-  BinaryKind combining =
-      getCombiningKind(kind, getElementTypeOrSelf(x.getType()));
-  return getInfo(combining).build(b, loc, x, y);
-}

@@ -25,25 +25,37 @@ struct UnaryInfo {
   /// dx from x, y and dy, as logical ops; null: no derivative.
   mlir::Value (*gradient)(mlir::OpBuilder &, mlir::Location, mlir::Value x,
                           mlir::Value y, mlir::Value dy);
+  int64_t (*evaluateInt)(int64_t) = nullptr; ///< null: not for integers
 };
+
+/// Code on scalars or vectors: floats, or integers as signless ones.
+using BinaryBuilder = mlir::Value (*)(mlir::OpBuilder &, mlir::Location,
+                                      mlir::Value, mlir::Value);
 
 struct BinaryInfo {
   BinaryKind kind;
   const char *onnxName;
   double flops;
   double (*evaluate)(double, double);
-  int64_t (*evaluateInt)(int64_t, int64_t); ///< null: floats only
-  /// Code on scalars or vectors, floats or signless integers.
-  mlir::Value (*build)(mlir::OpBuilder &, mlir::Location, mlir::Value,
-                       mlir::Value);
+  /// Wraps around; the divisor is not 0. Null: floats only.
+  int64_t (*evaluateInt)(int64_t, int64_t);
+  BinaryBuilder build;
+  BinaryBuilder buildUnsigned = nullptr; ///< null: as `build`
 };
 
 struct CompareInfo {
   CompareKind kind;
   const char *onnxName;
-  mlir::Value (*build)(mlir::OpBuilder &, mlir::Location, mlir::Value,
-                       mlir::Value);
+  BinaryBuilder build, buildUnsigned;
 };
+
+/// Code for two values of a tensor's element type, which may be unsigned.
+template <typename Info>
+mlir::Value buildFor(const Info &info, mlir::Type element, mlir::OpBuilder &b,
+                     mlir::Location loc, mlir::Value x, mlir::Value y) {
+  bool isUnsigned = element.isUnsignedInteger() && info.buildUnsigned;
+  return (isUnsigned ? info.buildUnsigned : info.build)(b, loc, x, y);
+}
 
 const UnaryInfo &getInfo(UnaryKind kind);
 const BinaryInfo &getInfo(BinaryKind kind);
@@ -58,9 +70,9 @@ mlir::TypedAttr getNeutralElement(ReduceKind kind, mlir::Type elementType);
 /// The binary kind that combines two values of a reduction; bools by or and
 /// and.
 BinaryKind getCombiningKind(ReduceKind kind, mlir::Type elementType);
-/// Combines two scalars or vectors.
+/// Combines two scalars or vectors that hold elements of type `element`.
 mlir::Value buildCombine(mlir::OpBuilder &, mlir::Location, ReduceKind kind,
-                         mlir::Value, mlir::Value);
+                         mlir::Type element, mlir::Value, mlir::Value);
 
 } // namespace cleave
 

@@ -6,6 +6,7 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <cmath>
 #include <numeric>
 
 using namespace cleave;
@@ -210,7 +211,7 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
-//===-- Concat, gather, resize --------------------------------------------===//
+//===-- Concat, iota, resize ----------------------------------------------===//
 
 LogicalResult ConcatOp::inferReturnTypes(MLIRContext *,
                                          std::optional<Location> loc,
@@ -262,51 +263,14 @@ OpFoldResult ConcatOp::fold(FoldAdaptor adaptor) {
   return DenseElementsAttr::get(getType(), values);
 }
 
-LogicalResult GatherOp::inferReturnTypes(MLIRContext *,
-                                         std::optional<Location> loc,
-                                         Adaptor adaptor,
-                                         SmallVectorImpl<Type> &types) {
-  auto type = cast<RankedTensorType>(adaptor.getX().getType());
-  auto indices = cast<RankedTensorType>(adaptor.getIndices().getType());
-  int64_t dim = adaptor.getDim();
-  bool isIndex = indices.getElementType().isInteger(32) ||
-                 indices.getElementType().isInteger(64);
-  if (dim < 0 || dim >= type.getRank() || !isIndex)
-    return emitOptionalError(loc, "needs a dim of ", type,
-                             " and i32 or i64 indices, found ", dim, " and ",
-                             indices);
-  SmallVector<int64_t> shape(type.getShape().take_front(dim));
-  llvm::append_range(shape, indices.getShape());
-  llvm::append_range(shape, type.getShape().drop_front(dim + 1));
-  types.push_back(type.clone(shape));
+LogicalResult IotaOp::verify() {
+  if (static_cast<int64_t>(getDim()) < 0 ||
+      static_cast<int64_t>(getDim()) >= getType().getRank())
+    return emitOpError() << "dim " << static_cast<int64_t>(getDim())
+                         << " is out of range of " << getType();
+  if (getType().getElementType().isInteger(1))
+    return emitOpError() << "cannot count in bools";
   return success();
-}
-
-OpFoldResult GatherOp::fold(FoldAdaptor adaptor) {
-  auto x = dyn_cast_or_null<DenseElementsAttr>(adaptor.getX());
-  auto indices = dyn_cast_or_null<DenseElementsAttr>(adaptor.getIndices());
-  if (!x || !indices || getType().getNumElements() > foldLimit)
-    return {};
-  ArrayRef<int64_t> shape = getX().getType().getShape();
-  int64_t dim = getDim(), size = shape[dim];
-  auto product = [](ArrayRef<int64_t> list) {
-    return std::accumulate(list.begin(), list.end(), int64_t(1),
-                           std::multiplies<>());
-  };
-  int64_t outer = product(shape.take_front(dim)),
-          inner = product(shape.drop_front(dim + 1));
-  SmallVector<Attribute> values;
-  auto source = x.value_begin<Attribute>();
-  for (int64_t o = 0; o < outer; ++o)
-    for (const APInt &entry : indices.getValues<APInt>()) {
-      int64_t index = entry.getSExtValue();
-      index += index < 0 ? size : 0;
-      if (index < 0 || index >= size)
-        return {};
-      for (int64_t i = 0; i < inner; ++i)
-        values.push_back(*(source + ((o * size + index) * inner + i)));
-    }
-  return DenseElementsAttr::get(getType(), values);
 }
 
 LogicalResult ResizeOp::verify() {
@@ -317,5 +281,21 @@ LogicalResult ResizeOp::verify() {
     return emitOpError()
            << "needs one scale per dim and keeps rank and element type, found "
            << getX().getType() << " and " << getType();
+  if (getKind() != ResizeKind::Nearest &&
+      !isa<FloatType>(getType().getElementType()))
+    return emitOpError() << "kind " << stringifyResizeKind(getKind())
+                         << " interpolates floats, found " << getType();
+  for (double scale : getScales())
+    if (!(scale > 0) || std::isinf(scale))
+      return emitOpError() << "scales must be positive, found " << scale;
+  static const StringRef coordinates[] = {"half_pixel", "pytorch_half_pixel",
+                                          "align_corners", "asymmetric"};
+  static const StringRef nearest[] = {"round_prefer_floor", "round_prefer_ceil",
+                                      "floor", "ceil"};
+  if (!llvm::is_contained(coordinates, getCoordinates()))
+    return emitOpError() << "has no coordinates \"" << getCoordinates() << "\"";
+  if (!llvm::is_contained(nearest, getNearestMode()))
+    return emitOpError() << "has no nearest_mode \"" << getNearestMode()
+                         << "\"";
   return success();
 }

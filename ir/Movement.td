@@ -88,22 +88,51 @@ def GatherOp : Cleave_TensorOp<"gather"> {
   let summary = "takes slices x[..., indices[j...], ...] along dim";
   let description = [{
     The result has the dims of `indices` in place of `dim`. Indices count from the
-    end when negative; out of range stops the step with an error.
+    end when negative; out of range stops the step with an error. The first
+    `batch_dims` dims are common to x and indices: result[b..., ..., j..., ...] =
+    x[b..., ..., indices[b..., j...], ...].
     Constraints:
-    * dim is in range; indices are i32 or i64.
+    * dim is in range; indices are i32 or i64;
+    * 0 <= batch_dims <= dim; x and indices have the same first batch_dims sizes.
   }];
-  let arguments = (ins StaticTensor:$x, StaticTensor:$indices, I64Attr:$dim);
+  let arguments = (ins StaticTensor:$x, StaticTensor:$indices, I64Attr:$dim,
+                       DefaultValuedAttr<I64Attr, "0">:$batch_dims);
   let results = (outs StaticTensor:$result);
   let hasFolder = 1;
+}
+
+def ScatterOp : Cleave_TensorOp<"scatter"> {
+  let summary = "x with x[..., indices[j...], ...] replaced by, or combined with, updates";
+  let description = [{
+    The reverse of a gather: `updates` has the shape of what a gather of x by these
+    indices gives. Without `combine` an update takes the element's place, the last one
+    where indices repeat. Indices as for a gather.
+
+    `%y = cleave.scatter %x, %i, %u {dim = 0 : i64, combine = #cleave<reduce_kind sum>}
+       : (tensor<9x4xf32>, tensor<2xi64>, tensor<2x4xf32>) -> tensor<9x4xf32>`
+
+    Constraints:
+    * dim, indices and batch_dims as for a gather;
+    * updates have the type of the gather's result.
+  }];
+  let arguments = (ins StaticTensor:$x, StaticTensor:$indices, StaticTensor:$updates,
+                       I64Attr:$dim, DefaultValuedAttr<I64Attr, "0">:$batch_dims,
+                       OptionalAttr<ReduceKindAttr>:$combine);
+  let results = (outs StaticTensor:$result);
 }
 
 def IotaOp : Cleave_Op<"iota", [Pure,
     DeclareOpInterfaceMethods<ShardingRuleOpInterface>,
     DeclareOpInterfaceMethods<WorkOpInterface>]> {
   let summary = "result[..., i, ...] = i along dim";
+  let description = [{
+    Constraints:
+    * dim is in range; the result is no tensor of bools.
+  }];
   let arguments = (ins I64Attr:$dim);
   let results = (outs StaticTensor:$result);
   let assemblyFormat = "attr-dict `:` type($result)";
+  let hasVerifier = 1;
 }
 
 def ResizeOp : Cleave_ShapedTensorOp<"resize"> {
@@ -113,7 +142,8 @@ def ResizeOp : Cleave_ShapedTensorOp<"resize"> {
     "half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric"; `nearest_mode` its name too.
     `scales`: one per dim (output coordinates map by them, as ONNX says).
     Constraints:
-    * operand and result have the same rank and element type.
+    * operand and result have the same rank and element type, a float one unless nearest;
+    * there is one positive scale per dim; both modes are among those named above.
   }];
   let arguments = (ins StaticTensor:$x, ResizeKindAttr:$kind, DenseF64ArrayAttr:$scales,
                        StrAttr:$coordinates, DefaultValuedStrAttr<StrAttr, "round_prefer_floor">:$nearest_mode,

@@ -189,7 +189,7 @@ PadOp::buildGradients(OpBuilder &b, ValueRange gradients, ArrayRef<bool>) {
   return SmallVector<Value>{dx};
 }
 
-//===-- Concat, gather, iota, resize --------------------------------------===//
+//===-- Concat, iota, resize ----------------------------------------------===//
 
 ShardingRule ConcatOp::getShardingRule() {
   ShardingRule rule;
@@ -224,29 +224,6 @@ FailureOr<SmallVector<Value>> ConcatOp::buildGradients(OpBuilder &b,
     starts[getDim()] += sizes[getDim()];
   }
   return result;
-}
-
-/// Everything but the gathered dim is parallel.
-ShardingRule GatherOp::getShardingRule() {
-  ShardingRule rule;
-  TensorFactors x, indices, out;
-  for (auto [dim, size] : llvm::enumerate(getX().getType().getShape()))
-    x.push_back({rule.addFactor(size, dim == getDim() ? FactorKind::Whole
-                                                      : FactorKind::Parallel)});
-  for (int64_t size : getIndices().getType().getShape())
-    indices.push_back({rule.addFactor(size)});
-  out.append(x.begin(), x.begin() + getDim());
-  out.append(indices);
-  out.append(x.begin() + getDim() + 1, x.end());
-  rule.operands = {x, indices};
-  rule.results = {out};
-  return rule;
-}
-Work GatherOp::getWork() {
-  Work work;
-  work.bytesWritten = getByteSize(getType());
-  work.bytesRead = work.bytesWritten + getByteSize(getIndices().getType());
-  return work;
 }
 
 ShardingRule IotaOp::getShardingRule() {

@@ -3,6 +3,7 @@
 #define CLEAVE_IR_REDUCTION_H
 
 #include "ir/Attributes.h"
+#include "ir/PoolWindow.h"
 #include "ir/ShardingRule.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"

@@ -34,8 +34,13 @@ static bool isPointwise(Operation *op) {
   return isElementwise(op) || isa<IotaOp, GatherOp, TakeShardOp>(op);
 }
 
+/// Walks its operands in a way of its own, so that nothing joins it.
+static bool isAlone(Operation *op) {
+  return isa<ResizeOp, PoolOp, CumulateOp, TopKOp, ScatterOp>(op);
+}
+
 static bool isLoopOp(Operation *op) {
-  return isPointwise(op) || isa<ConcatOp, PadOp, ResizeOp>(op);
+  return isPointwise(op) || isAlone(op) || isa<ConcatOp, PadOp>(op);
 }
 
 bool cleave::needsCode(Operation *op) {

@@ -14,7 +14,7 @@
 //   * loop: an elementwise op joins the loops that make its operands if the
 //     shapes are equal. iota, gather, take_shard may start such a group. A
 //     concat or pad takes the loops that only it uses, and nothing follows it.
-//     A resize is alone.
+//     A resize, pool, cumulate, top_k or scatter is alone.
 //
 // A group stands where its last op stood, its anchor. Every value must be made
 // by a group with a smaller anchor than those that use it, seen through views;

@@ -191,7 +191,7 @@ static std::optional<std::pair<int64_t, int64_t>> getProgression(GatherOp op) {
   auto constant = op.getIndices().getDefiningOp<ConstantOp>();
   auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue())
                         : DenseElementsAttr();
-  if (!dense || dense.getNumElements() == 0)
+  if (!dense || dense.getNumElements() == 0 || op.getBatchDims() != 0)
     return std::nullopt;
   int64_t size = op.getX().getType().getDimSize(op.getDim());
   SmallVector<int64_t> indices;

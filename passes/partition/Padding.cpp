@@ -59,6 +59,12 @@ bool keepsFinite(UnaryKind kind) {
   case UnaryKind::Sqrt:
   case UnaryKind::Rsqrt:
   case UnaryKind::Reciprocal:
+  case UnaryKind::Asin:
+  case UnaryKind::Acos:
+  case UnaryKind::Sinh:
+  case UnaryKind::Cosh:
+  case UnaryKind::Acosh:
+  case UnaryKind::Atanh:
     return false;
   default:
     return true;
@@ -94,6 +100,9 @@ Padding getBinaryPadding(BinaryOp op, States states) {
   case BinaryKind::Max:
   case BinaryKind::Min:
   case BinaryKind::Or:
+  case BinaryKind::Xor:
+  case BinaryKind::ShiftLeft:
+  case BinaryKind::ShiftRight:
     return getLeast(states);
   case BinaryKind::Mul:
   case BinaryKind::And:
@@ -145,8 +154,16 @@ Padding getResultPadding(Operation *op, States states,
                    ? getLeast(states)
                    : std::min(getLeast(states), Padding::Finite);
       })
-      .Case<CastOp, ReshapeOp, TransposeOp, SliceOp, ConcatOp, ReduceOp>(
-          [&](auto) { return getLeast(states); })
+      .Case<CastOp, ReshapeOp, TransposeOp, SliceOp, ConcatOp, ReduceOp,
+            PoolOp>([&](auto) { return getLeast(states); })
+      .Case<CumulateOp>([&](CumulateOp cumulate) {
+        return cumulate.getKind() == ReduceKind::Sum ? getLeast(states)
+                                                     : Padding::Unknown;
+      })
+      .Case<ScatterOp>([&](auto) {
+        std::optional<Padding> values[] = {states[0], states[2]};
+        return getLeast(values);
+      })
       .Case<SoftmaxOp, CrossEntropyOp>([&](auto) {
         return states[0] && *states[0] >= Padding::Finite ? Padding::Finite
                                                           : Padding::Unknown;
@@ -177,7 +194,7 @@ bool keepsFinite(Operation *op) {
   }
   return isa<CastOp, SelectOp, ReshapeOp, TransposeOp, BroadcastOp, SliceOp,
              PadOp, ConcatOp, DotOp, ConvOp, NormOp, GatherOp, AttentionOp,
-             IotaOp>(op);
+             IotaOp, PoolOp, ScatterOp>(op);
 }
 
 bool isFiniteConstant(ConstantOp op) {
@@ -282,7 +299,8 @@ void addProductNeeds(ArrayRef<ReducedDim> dims,
 void addReadNeeds(Operation *op, ArrayRef<PaddingFacts> operands,
                   llvm::function_ref<bool(int64_t, int64_t)> isPadded,
                   SmallVectorImpl<MaskNeed> &out) {
-  bool isIndex = isa<GatherOp, CrossEntropyOp, CrossEntropyGradOp>(op);
+  bool isIndex =
+      isa<GatherOp, ScatterOp, CrossEntropyOp, CrossEntropyGradOp>(op);
   auto binary = dyn_cast<BinaryOp>(op);
   bool isDivisor = binary &&
                    (binary.getKind() == BinaryKind::Div ||

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace cleave;
 using namespace mlir;
@@ -23,12 +24,12 @@ bool cleave::isGenerated(KernelKind kind) {
 static std::string getFailMessage(KernelOp kernel) {
   std::string message;
   kernel.getBody().walk([&](Operation *op) {
-    if (auto gather = dyn_cast<GatherOp>(op)) {
+    llvm::TypeSwitch<Operation *>(op).Case<GatherOp, ScatterOp>([&](auto op) {
       std::string size =
-          std::to_string(gather.getX().getType().getDimSize(gather.getDim()));
+          std::to_string(op.getX().getType().getDimSize(op.getDim()));
       message =
           "an index is out of range: expected -" + size + " <= index < " + size;
-    }
+    });
     if (!isa<CrossEntropyOp, CrossEntropyGradOp>(op))
       return;
     auto logits = cast<RankedTensorType>(op->getOperand(0).getType());

@@ -109,7 +109,11 @@ Value Code::constant(Type type, double value) {
   Type element = getElementTypeOrSelf(type);
   if (isa<FloatType>(element))
     return constant(type, b.getFloatAttr(element, value));
-  return constant(type, b.getIntegerAttr(element, static_cast<int64_t>(value)));
+  llvm::APSInt integer(64, /*isUnsigned=*/false); // saturates
+  bool isExact;
+  llvm::APFloat(value).convertToInteger(integer, llvm::APFloat::rmTowardZero,
+                                        &isExact);
+  return constant(type, b.getIntegerAttr(element, integer.getSExtValue()));
 }
 
 Value Code::constant(Type type, TypedAttr scalar) {

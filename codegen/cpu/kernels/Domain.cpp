@@ -77,13 +77,15 @@ void Accesses::addReads(Value value, const ValueMap &map) {
         addReads(op.getX(), map);
       })
       .Case([&](GatherOp op) {
-        int64_t dim = op.getDim();
-        int64_t rank = op.getIndices().getType().getRank();
-        addReads(op.getIndices(),
-                 ValueMap(map.begin() + dim, map.begin() + dim + rank));
+        int64_t dim = op.getDim(), batch = op.getBatchDims();
+        int64_t own = op.getIndices().getType().getRank() - batch;
+        ValueMap indices(map.begin(), map.begin() + batch);
+        indices.insert(indices.end(), map.begin() + dim,
+                       map.begin() + dim + own);
+        addReads(op.getIndices(), indices);
         ValueMap rest(map.begin(), map.begin() + dim);
         rest.push_back(IndexMap());
-        rest.insert(rest.end(), map.begin() + dim + rank, map.end());
+        rest.insert(rest.end(), map.begin() + dim + own, map.end());
         addReads(op.getX(), rest);
       })
       .Case([&](NormOp op) {

@@ -20,6 +20,16 @@ VectorType Evaluator::typeOf(Value value) {
   return code.vectorOf(getComputeType(element), lanes);
 }
 
+Value Evaluator::neutral(ReduceKind kind, Value value) {
+  VectorType type = typeOf(value);
+  Attribute element =
+      getNeutralElement(kind, getElementTypeOrSelf(value.getType()));
+  if (auto integer = dyn_cast<IntegerAttr>(element))
+    return code.constant(
+        type, code.b.getIntegerAttr(type.getElementType(), integer.getValue()));
+  return code.constant(type, cast<FloatAttr>(element).getValueAsDouble());
+}
+
 Value Evaluator::at(Value value, Frame &frame) {
   if (Value known = frame.known.lookup(value))
     return known;
@@ -41,7 +51,9 @@ Value Evaluator::evaluate(Value value, Frame &frame) {
       .Case([&](CopyOp op) { return at(op.getX(), frame); })
       .Case([&](CompareOp op) {
         Value lhs = at(op.getLhs(), frame), rhs = at(op.getRhs(), frame);
-        return getInfo(op.getKind()).build(code.b, code.loc, lhs, rhs);
+        return buildFor(getInfo(op.getKind()),
+                        op.getLhs().getType().getElementType(), code.b,
+                        code.loc, lhs, rhs);
       })
       .Case([&](SelectOp op) {
         Value condition = at(op.getCondition(), frame);
@@ -57,6 +69,9 @@ Value Evaluator::evaluate(Value value, Frame &frame) {
 
 Value Evaluator::evaluate(UnaryOp op, Frame &frame) {
   Value x = at(op.getX(), frame);
+  if (op.getKind() == UnaryKind::Abs &&
+      op.getType().getElementType().isUnsignedInteger())
+    return x;
   if (isa<IntegerType>(getElementTypeOrSelf(x.getType()))) {
     if (op.getKind() == UnaryKind::Neg)
       return code.sub(code.constant(x.getType(), 0.0), x);
@@ -95,22 +110,49 @@ Value Evaluator::raise(Value x, Value exponent, BinaryOp op) {
   return getInfo(BinaryKind::Pow).build(code.b, code.loc, x, exponent);
 }
 
+/// By squaring, one bit of the exponent at a time; products wrap around. A
+/// negative exponent leaves a fraction, which is 0, of all but 1 and -1: their
+/// powers depend on the lowest bit of the exponent only.
+Value Evaluator::raiseInteger(Value x, Value exponent, bool isUnsigned) {
+  Type type = x.getType();
+  Value zero = code.constant(type, 0.0), one = code.constant(type, 1.0);
+  auto make = [&](auto tag, Value a, Value b) -> Value {
+    return code.b.create<decltype(tag)>(code.loc, a, b);
+  };
+  int64_t bits = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+  Value initial[] = {one, x, exponent};
+  Value power = code.loop(
+      code.index(0), code.index(bits), 1, initial,
+      [&](Value, ValueRange carried) -> Code::Values {
+        Value bit = make(arith::AndIOp(), carried[2], one);
+        Value times = code.mul(carried[0], carried[1]);
+        return {code.select(code.differ(bit, zero), times, carried[0]),
+                code.mul(carried[1], carried[1]),
+                make(arith::ShRUIOp(), carried[2], one)};
+      })[0];
+  if (isUnsigned)
+    return power;
+  Value magnitude = code.b.create<math::AbsIOp>(code.loc, x);
+  Value vanishes =
+      code.both(code.less(exponent, zero), code.less(one, magnitude));
+  return code.select(vanishes, zero, power);
+}
+
 Value Evaluator::evaluate(BinaryOp op, Frame &frame) {
   Value lhs = at(op.getLhs(), frame), rhs = at(op.getRhs(), frame);
   BinaryKind kind = op.getKind();
   bool isFloat = isa<FloatType>(getElementTypeOrSelf(lhs.getType()));
   if (kind == BinaryKind::Pow && isFloat)
     return raise(lhs, rhs, op);
-  if (kind == BinaryKind::Pow) {
-    op.emitOpError() << "has no code for powers of integers";
-    failed = true;
-    return lhs;
-  }
+  if (kind == BinaryKind::Pow)
+    return raiseInteger(lhs, rhs,
+                        op.getType().getElementType().isUnsignedInteger());
   // A division traps in the lanes that nobody wants, where the divisor is 0.
   bool divides = kind == BinaryKind::Div || kind == BinaryKind::Mod;
   if (divides && !isFloat && frame.mask)
     rhs = code.select(frame.mask, rhs, code.constant(rhs.getType(), 1.0));
-  return getInfo(kind).build(code.b, code.loc, lhs, rhs);
+  return buildFor(getInfo(kind), op.getType().getElementType(), code.b,
+                  code.loc, lhs, rhs);
 }
 
 //===-- Casts and constants -----------------------------------------------===//

@@ -65,9 +65,14 @@ public:
   mlir::Value lanesBelow(const Index &index, mlir::Value limit);
   /// The index as a vector of i64.
   mlir::Value indexVector(const Index &index);
+  /// An element of `indices` as an index of a dim of `size`; negative ones
+  /// count from the end. One that is out of range is reported, and read as 0.
+  Index checkedIndex(mlir::Value indices, Frame &frame, int64_t size);
   /// Sets the error cell when `bad` is true in a lane of the mask.
   void reportIf(mlir::Value bad, const Frame &frame);
   mlir::VectorType typeOf(mlir::Value value);
+  /// The neutral element of a reduction of elements like those of `value`.
+  mlir::Value neutral(ReduceKind kind, mlir::Value value);
 
   const int64_t lanes;
 
@@ -84,10 +89,11 @@ private:
   mlir::Value evaluate(GatherOp op, Frame &frame);
   mlir::Value evaluate(MaskOp op, Frame &frame);
   mlir::Value evaluate(TakeShardOp op, Frame &frame);
-  Index checkedIndex(mlir::Value indices, Frame &frame, int64_t size);
   /// This rank's index, a tensor<i64>, as a scalar.
   mlir::Value rankIndex(mlir::Value value, Frame &frame);
   mlir::Value raise(mlir::Value x, mlir::Value exponent, BinaryOp op);
+  mlir::Value raiseInteger(mlir::Value x, mlir::Value exponent,
+                           bool isUnsigned);
 
   Code &code;
   mlir::Value errorCell;

@@ -139,8 +139,6 @@ void Evaluator::reportIf(Value bad, const Frame &frame) {
   });
 }
 
-/// The gathered index: negative ones count from the end; one that is out of
-/// range is reported and read as 0.
 Index Evaluator::checkedIndex(Value indices, Frame &frame, int64_t size) {
   Type element = getElementTypeOrSelf(indices.getType());
   bool uniform =
@@ -206,18 +204,19 @@ Value Evaluator::evaluate(IotaOp op, Frame &frame) {
 }
 
 Value Evaluator::evaluate(GatherOp op, Frame &frame) {
-  int64_t dim = op.getDim();
-  int64_t rank = op.getIndices().getType().getRank();
+  int64_t dim = op.getDim(), batch = op.getBatchDims();
+  int64_t own = op.getIndices().getType().getRank() - batch;
   ArrayRef<Index> point = frame.point;
   Frame indices;
   indices.mask = frame.mask;
-  llvm::append_range(indices.point, point.slice(dim, rank));
+  llvm::append_range(indices.point, point.take_front(batch));
+  llvm::append_range(indices.point, point.slice(dim, own));
   Frame source;
   source.mask = frame.mask;
   llvm::append_range(source.point, point.take_front(dim));
   source.point.push_back(checkedIndex(op.getIndices(), indices,
                                       op.getX().getType().getDimSize(dim)));
-  llvm::append_range(source.point, point.drop_front(dim + rank));
+  llvm::append_range(source.point, point.drop_front(dim + own));
   return at(op.getX(), source);
 }
 

@@ -3,7 +3,8 @@
 // All results have one shape, the domain. Each element is computed from kernel
 // operands by the Evaluator. concat and pad, which may only be what a kernel
 // yields, split their result into pieces: boxes that are domains of their own
-// and are written into a part of the result.
+// and are written into a part of the result. Ops that walk their operands in a
+// way of their own have templates of their own.
 //
 // An item is a block of the group of dims that is innermost in the first
 // result. Where an operand is contiguous along another dim than the result (a
@@ -13,6 +14,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/kernels/Template.h"
+
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace cleave;
 using namespace mlir;
@@ -255,8 +258,14 @@ FailureOr<KernelPlan> LoopWriter::write() {
 
 FailureOr<KernelPlan> cleave::buildLoopKernel(Template &kernel) {
   auto yields = kernel.getYields();
-  if (auto resize =
-          yields.size() == 1 ? yields[0].getDefiningOp<ResizeOp>() : ResizeOp())
-    return buildResizeKernel(kernel, resize);
-  return LoopWriter(kernel).write();
+  Operation *op = yields.size() == 1 ? yields[0].getDefiningOp() : nullptr;
+  if (!op)
+    return LoopWriter(kernel).write();
+  return llvm::TypeSwitch<Operation *, FailureOr<KernelPlan>>(op)
+      .Case([&](ResizeOp op) { return buildResizeKernel(kernel, op); })
+      .Case([&](PoolOp op) { return buildPoolKernel(kernel, op); })
+      .Case([&](CumulateOp op) { return buildCumulateKernel(kernel, op); })
+      .Case([&](TopKOp op) { return buildTopKKernel(kernel, op); })
+      .Case([&](ScatterOp op) { return buildScatterKernel(kernel, op); })
+      .Default([&](Operation *) { return LoopWriter(kernel).write(); });
 }

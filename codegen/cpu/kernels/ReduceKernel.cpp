@@ -92,13 +92,12 @@ bool ReduceWriter::areLanesReduced() {
 }
 
 Value ReduceWriter::combine(Value x, Value y) {
-  return buildCombine(code.b, code.loc, reduction.getKind(), x, y);
+  return buildCombine(code.b, code.loc, reduction.getKind(),
+                      reduction.getType().getElementType(), x, y);
 }
 
 Value ReduceWriter::getNeutral() {
-  VectorType type = evaluator.typeOf(reduction.getResult());
-  return code.constant(
-      type, getNeutralElement(reduction.getKind(), type.getElementType()));
+  return evaluator.neutral(reduction.getKind(), reduction.getResult());
 }
 
 Code::Values

@@ -36,6 +36,10 @@ struct Template {
 // Each fails with a diagnostic at the op that it has no code for.
 mlir::FailureOr<KernelPlan> buildLoopKernel(Template &);
 mlir::FailureOr<KernelPlan> buildResizeKernel(Template &, ResizeOp);
+mlir::FailureOr<KernelPlan> buildPoolKernel(Template &, PoolOp);
+mlir::FailureOr<KernelPlan> buildCumulateKernel(Template &, CumulateOp);
+mlir::FailureOr<KernelPlan> buildTopKKernel(Template &, TopKOp);
+mlir::FailureOr<KernelPlan> buildScatterKernel(Template &, ScatterOp);
 mlir::FailureOr<KernelPlan> buildRowKernel(Template &);
 mlir::FailureOr<KernelPlan> buildReduceKernel(Template &);
 mlir::FailureOr<KernelPlan> buildAttentionKernel(Template &);

@@ -227,3 +227,21 @@ func.func @views(%x: tensor<4x8xf32>) -> (tensor<8x4xf32>, tensor<4x8xf32>) {
   %s = cleave.softmax %e {dim = 1 : i64} : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %t, %s : tensor<8x4xf32>, tensor<4x8xf32>
 }
+
+// -----
+
+// Tests that a pool is alone: what makes its operand and what reads its result are
+// kernels of their own.
+// CHECK-LABEL: func.func @pool
+func.func @pool(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x2x2xf32> {
+  // CHECK: %[[E:.*]] = cleave.kernel loop(%arg0)
+  // CHECK: %[[P:.*]] = cleave.kernel loop(%[[E]])
+  // CHECK-NEXT: ^bb0
+  // CHECK-NEXT: cleave.pool max
+  // CHECK-NEXT: cleave.yield
+  // CHECK: cleave.kernel loop(%[[P]])
+  %e = cleave.unary exp %x : tensor<1x2x4x4xf32>
+  %p = cleave.pool max %e {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x2x4x4xf32>) -> tensor<1x2x2x2xf32>
+  %y = cleave.unary tanh %p : tensor<1x2x2x2xf32>
+  return %y : tensor<1x2x2x2xf32>
+}

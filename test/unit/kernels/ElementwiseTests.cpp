@@ -72,6 +72,15 @@ const UnaryCase unaryCases[] = {
     {"cos", [](double x) { return std::cos(x); }},
     {"floor", [](double x) { return std::floor(x); }},
     {"ceil", [](double x) { return std::ceil(x); }},
+    {"round", [](double x) { return std::nearbyint(x); }},
+    {"tan", [](double x) { return std::tan(x); }, 1.5},
+    {"asin", [](double x) { return std::asin(x); }, 1},
+    {"acos", [](double x) { return std::acos(x); }, 1},
+    {"atan", [](double x) { return std::atan(x); }, 10},
+    {"sinh", [](double x) { return std::sinh(x); }},
+    {"cosh", [](double x) { return std::cosh(x); }},
+    {"asinh", [](double x) { return std::asinh(x); }, 10},
+    {"atanh", [](double x) { return std::atanh(x); }, 0.99},
 };
 
 class Unary : public testing::TestWithParam<UnaryCase> {};

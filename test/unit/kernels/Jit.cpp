@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 
@@ -77,4 +78,26 @@ int64_t JitKernel::run(std::vector<void *> args, int64_t parts) {
     function(args.data(), plan.extent * part / parts,
              plan.extent * (part + 1) / parts, reinterpret_cast<void *>(base));
   return errorCell;
+}
+
+std::string cleave::loopText(std::vector<std::string> operands,
+                             std::string result, std::string body) {
+  std::string args, names, types, block;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    std::string comma = i ? ", " : "";
+    args += llvm::formatv("{0}%a{1}: tensor<{2}>", comma, i, operands[i]);
+    names += llvm::formatv("{0}%a{1}", comma, i);
+    types += llvm::formatv("{0}tensor<{1}>", comma, operands[i]);
+    block += llvm::formatv("{0}%x{1}: tensor<{2}>", comma, i, operands[i]);
+  }
+  return llvm::formatv(R"(
+    func.func @f({0}) -> tensor<{1}> {{
+      %r = cleave.kernel loop({2}) : ({3}) -> tensor<{1}> {{
+      ^bb0({4}):
+        {5}
+        cleave.yield %y : tensor<{1}>
+      }
+      return %r : tensor<{1}>
+    })",
+                       args, result, names, types, block, body);
 }

@@ -14,6 +14,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace cleave {
@@ -65,6 +66,11 @@ template <typename T> struct Array {
     return *this;
   }
 };
+
+/// A loop kernel of one function argument per type; `body` makes %y from %x0,
+/// %x1 and so on. Types are written without `tensor<>`.
+std::string loopText(std::vector<std::string> operands, std::string result,
+                     std::string body);
 
 /// A compiled kernel. `plan` says how it is to be run.
 class JitKernel {

@@ -8,29 +8,6 @@
 
 using namespace cleave;
 
-/// A loop kernel of one function argument per type.
-static std::string loopText(std::vector<std::string> operands,
-                            std::string result, std::string body) {
-  std::string args, names, types, block;
-  for (size_t i = 0; i < operands.size(); ++i) {
-    std::string comma = i ? ", " : "";
-    args += llvm::formatv("{0}%a{1}: tensor<{2}>", comma, i, operands[i]);
-    names += llvm::formatv("{0}%a{1}", comma, i);
-    types += llvm::formatv("{0}tensor<{1}>", comma, operands[i]);
-    block += llvm::formatv("{0}%x{1}: tensor<{2}>", comma, i, operands[i]);
-  }
-  return llvm::formatv(R"(
-    func.func @f({0}) -> tensor<{1}> {{
-      %r = cleave.kernel loop({2}) : ({3}) -> tensor<{1}> {{
-      ^bb0({4}):
-        {5}
-        cleave.yield %y : tensor<{1}>
-      }
-      return %r : tensor<{1}>
-    })",
-                       args, result, names, types, block, body);
-}
-
 // Tests copies between orders of three dims, with rows that are not whole.
 TEST(Copy, Orders) {
   std::vector<std::vector<int64_t>> orders = {

@@ -1,0 +1,162 @@
+//===- Indexing.cpp - gather and scatter: types, rules, folds -------------===//
+
+#include "ir/Movement.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <numeric>
+
+using namespace cleave;
+using namespace mlir;
+
+/// Elements beyond which a gathered constant is left to run time.
+static constexpr int64_t foldLimit = 1 << 16;
+
+/// The shape of x[..., indices[j...], ...]: the dims of the indices, but for
+/// the first `batch` ones, in place of `dim`. Fails after an error.
+static FailureOr<SmallVector<int64_t>>
+getGatheredShape(std::optional<Location> loc, RankedTensorType x,
+                 RankedTensorType indices, int64_t dim, int64_t batch) {
+  bool isIndex = indices.getElementType().isInteger(32) ||
+                 indices.getElementType().isInteger(64);
+  if (dim < 0 || dim >= x.getRank() || !isIndex)
+    return emitOptionalError(loc, "needs a dim of ", x,
+                             " and i32 or i64 indices, found ", dim, " and ",
+                             indices);
+  if (batch < 0 || batch > dim || batch > indices.getRank() ||
+      x.getShape().take_front(batch) != indices.getShape().take_front(batch))
+    return emitOptionalError(loc, "the first ", batch, " dims of ", x, " and ",
+                             indices, " are not common dims before dim ", dim);
+  SmallVector<int64_t> shape(x.getShape().take_front(dim));
+  llvm::append_range(shape, indices.getShape().drop_front(batch));
+  llvm::append_range(shape, x.getShape().drop_front(dim + 1));
+  return shape;
+}
+
+namespace {
+/// Factors of x, its indices, and what is gathered or takes its place.
+struct IndexFactors {
+  TensorFactors x, indices, gathered;
+};
+} // namespace
+
+/// All dims are factors of their own; the indexed one is whole, and those of
+/// the indices alone are of `kind`.
+static IndexFactors getFactors(ShardingRule &rule, ArrayRef<int64_t> x,
+                               ArrayRef<int64_t> indices, int64_t dim,
+                               int64_t batch, FactorKind kind) {
+  IndexFactors factors;
+  for (auto [i, size] : llvm::enumerate(x))
+    factors.x.push_back({rule.addFactor(size, static_cast<int64_t>(i) == dim
+                                                  ? FactorKind::Whole
+                                                  : FactorKind::Parallel)});
+  TensorFactors own;
+  for (int64_t size : indices.drop_front(batch))
+    own.push_back({rule.addFactor(size, kind)});
+  auto *at = factors.x.begin();
+  factors.indices.append(at, at + batch);
+  factors.indices.append(own);
+  factors.gathered.append(at, at + dim);
+  factors.gathered.append(own);
+  factors.gathered.append(at + dim + 1, factors.x.end());
+  return factors;
+}
+
+//===-- Gather ------------------------------------------------------------===//
+
+LogicalResult GatherOp::inferReturnTypes(MLIRContext *,
+                                         std::optional<Location> loc,
+                                         Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
+  auto type = cast<RankedTensorType>(adaptor.getX().getType());
+  auto indices = cast<RankedTensorType>(adaptor.getIndices().getType());
+  FailureOr<SmallVector<int64_t>> shape = getGatheredShape(
+      loc, type, indices, adaptor.getDim(), adaptor.getBatchDims());
+  if (failed(shape))
+    return failure();
+  types.push_back(type.clone(*shape));
+  return success();
+}
+
+OpFoldResult GatherOp::fold(FoldAdaptor adaptor) {
+  auto x = dyn_cast_or_null<DenseElementsAttr>(adaptor.getX());
+  auto indices = dyn_cast_or_null<DenseElementsAttr>(adaptor.getIndices());
+  if (!x || !indices || getBatchDims() != 0 ||
+      getType().getNumElements() > foldLimit)
+    return {};
+  ArrayRef<int64_t> shape = getX().getType().getShape();
+  int64_t dim = getDim(), size = shape[dim];
+  auto product = [](ArrayRef<int64_t> list) {
+    return std::accumulate(list.begin(), list.end(), int64_t(1),
+                           std::multiplies<>());
+  };
+  int64_t outer = product(shape.take_front(dim)),
+          inner = product(shape.drop_front(dim + 1));
+  SmallVector<Attribute> values;
+  auto source = x.value_begin<Attribute>();
+  for (int64_t o = 0; o < outer; ++o)
+    for (const APInt &entry : indices.getValues<APInt>()) {
+      int64_t index = entry.getSExtValue();
+      index += index < 0 ? size : 0;
+      if (index < 0 || index >= size)
+        return {};
+      for (int64_t i = 0; i < inner; ++i)
+        values.push_back(*(source + ((o * size + index) * inner + i)));
+    }
+  return DenseElementsAttr::get(getType(), values);
+}
+
+/// Everything but the gathered dim is parallel.
+ShardingRule GatherOp::getShardingRule() {
+  ShardingRule rule;
+  IndexFactors factors = getFactors(rule, getX().getType().getShape(),
+                                    getIndices().getType().getShape(), getDim(),
+                                    getBatchDims(), FactorKind::Parallel);
+  rule.operands = {factors.x, factors.indices};
+  rule.results = {factors.gathered};
+  return rule;
+}
+
+Work GatherOp::getWork() {
+  Work work;
+  work.bytesWritten = getByteSize(getType());
+  work.bytesRead = work.bytesWritten + getByteSize(getIndices().getType());
+  return work;
+}
+
+//===-- Scatter -----------------------------------------------------------===//
+
+LogicalResult ScatterOp::inferReturnTypes(MLIRContext *,
+                                          std::optional<Location> loc,
+                                          Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
+  auto type = cast<RankedTensorType>(adaptor.getX().getType());
+  auto indices = cast<RankedTensorType>(adaptor.getIndices().getType());
+  FailureOr<SmallVector<int64_t>> shape = getGatheredShape(
+      loc, type, indices, adaptor.getDim(), adaptor.getBatchDims());
+  if (failed(shape))
+    return failure();
+  if (adaptor.getUpdates().getType() != type.clone(*shape))
+    return emitOptionalError(loc, "updates must be ", type.clone(*shape),
+                             ", found ", adaptor.getUpdates().getType());
+  types.push_back(type);
+  return success();
+}
+
+/// Every rank sees all updates of the elements that it holds.
+ShardingRule ScatterOp::getShardingRule() {
+  ShardingRule rule;
+  IndexFactors factors = getFactors(rule, getX().getType().getShape(),
+                                    getIndices().getType().getShape(), getDim(),
+                                    getBatchDims(), FactorKind::Whole);
+  rule.operands = {factors.x, factors.indices, factors.gathered};
+  rule.results = {factors.x};
+  return rule;
+}
+
+Work ScatterOp::getWork() {
+  Work work = getElementwiseWork(*this, 0);
+  work.flops = getUpdates().getType().getNumElements();
+  return work;
+}
