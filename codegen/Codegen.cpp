@@ -18,9 +18,7 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "runtime/Format.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
 
 using namespace cleave;
 using namespace mlir;
@@ -102,7 +100,8 @@ LogicalResult OutWriter::writeExecutables() {
     LogicalResult made = first.empty()
                              ? linkRank(resources, folder,
                                         info.programs[place.program].file, name)
-                             : folder.copy(folder.getPath(first), name);
+                             : folder.copy(folder.getPath(first), name,
+                                           folder.getFiles().at(first).digest);
     if (failed(made))
       return failure();
     if (first.empty())
@@ -111,23 +110,24 @@ LogicalResult OutWriter::writeExecutables() {
   return success();
 }
 
+/// Copies what the build's list of digests names: launch, lib/ and include/.
 LogicalResult OutWriter::writeLibraries() {
+  std::string list = resources.getPath("digests");
+  auto buffer = llvm::MemoryBuffer::getFile(list);
+  if (!buffer)
+    return folder.emitError()
+           << "cannot read '" << list << "': " << buffer.getError().message();
   if (failed(folder.addFolder(format::LibDir)) ||
-      failed(
-          folder.copy(resources.getPath(format::Launcher), format::Launcher)))
+      failed(folder.addFolder(format::IncludeDir)))
     return failure();
-  std::error_code error;
-  std::string source = resources.getPath(format::LibDir);
-  for (llvm::sys::fs::directory_iterator file(source, error), end;
-       file != end && !error; file.increment(error)) {
-    StringRef name = llvm::sys::path::filename(file->path());
-    if (failed(folder.copy(file->path(),
-                           (Twine(format::LibDir) + "/" + name).str())))
+  SmallVector<StringRef> lines;
+  (*buffer)->getBuffer().split(lines, '\n', /*MaxSplit=*/-1,
+                               /*KeepEmpty=*/false);
+  for (StringRef line : lines) {
+    auto [digest, name] = line.split(' ');
+    if (failed(folder.copy(resources.getPath(name), name, digest)))
       return failure();
   }
-  if (error)
-    return folder.emitError()
-           << "cannot list '" << source << "': " << error.message();
   return success();
 }
 
@@ -146,6 +146,10 @@ LogicalResult OutWriter::write() {
   if (failed(weights))
     return failure();
   info.weights = *weights;
+  FailureOr<Requirements> requirements = findRequirements(folder);
+  if (failed(requirements))
+    return failure();
+  info.requirements = *requirements;
   FailureOr<std::string> manifest =
       printManifest(ranks, info, folder.getFiles());
   if (failed(manifest) || failed(folder.write(format::ManifestFile, *manifest)))
@@ -170,7 +174,9 @@ LogicalResult cleave::emitProgram(ModuleOp module, const EmitOptions &options) {
 
 LogicalResult cleave::verifyOutput(MLIRContext *context,
                                    const EmitOptions &options) {
-  return options.kind == EmitKind::Out
-             ? OutFolder::verify(context, options.output)
-             : success();
+  if (options.kind == EmitKind::Out)
+    return OutFolder::verify(context, options.output);
+  return options.output == "-"
+             ? success()
+             : OutFolder::verifyPlace(context, options.output);
 }

@@ -53,7 +53,8 @@ void registerCodegenDialects(mlir::DialectRegistry &registry);
 /// takes.
 bool isRankModule(mlir::ModuleOp module);
 
-/// Fails when OUT could not be replaced. Call it before long work.
+/// Fails when the output could not be written: where nobody can write, or over
+/// what is no OUT. Call it before long work.
 [[nodiscard]] mlir::LogicalResult verifyOutput(mlir::MLIRContext *context,
                                                const EmitOptions &options);
 

@@ -34,6 +34,9 @@ enum CleaveDtype {
   CLEAVE_I32 = 7,
   CLEAVE_I64 = 8,
   CLEAVE_BOOL = 9,
+  CLEAVE_U16 = 10,
+  CLEAVE_U32 = 11,
+  CLEAVE_U64 = 12,
 };
 
 /// Combining functions of reductions, as in MPI and NCCL.
@@ -59,8 +62,8 @@ typedef struct CleaveStep {
 } CleaveStep;
 
 /// A range function: does items [begin, end) of its iteration space. `args` are
-/// the addresses of its operands and results; `scratch` is this thread's part
-/// of the kernel's workspace (null when it has none).
+/// the addresses of its operands and results; `scratch` is this thread's own
+/// memory (null when it has none).
 typedef void (*CleaveKernelFn)(void *const *args, int64_t begin, int64_t end,
                                void *scratch);
 
@@ -134,9 +137,8 @@ void cleaveConv(CleaveContext *, int32_t slot, const CleaveConvDesc *,
 // `group` indexes the manifest's groups; `op` is a string with the user's node
 // name for messages and traces. `in` and `out` may be the same buffer where the
 // sizes are equal. Tensors are seen as [outer, dim, inner]: gathers and
-// scatters work along `dim`, `chunk` = local dim * inner elements. `workspace`
-// holds `outer * k * chunk` elements (k = group size); may be null when outer
-// is 1. Reductions combine in the order of the ranks in the group.
+// scatters work along `dim`, `chunk` = local dim * inner elements (k = group
+// size). Reductions combine in the order of the ranks in the group.
 
 void cleaveAllReduce(CleaveContext *, int32_t group, const void *in, void *out,
                      int64_t count, int32_t dtype, int32_t reduction,
@@ -144,11 +146,11 @@ void cleaveAllReduce(CleaveContext *, int32_t group, const void *in, void *out,
 /// in [outer, chunk] on each rank -> out [outer, k, chunk].
 void cleaveAllGather(CleaveContext *, int32_t group, const void *in, void *out,
                      int64_t outer, int64_t chunk, int32_t dtype,
-                     void *workspace, const char *op);
+                     const char *op);
 /// in [outer, k, chunk] -> out [outer, chunk]: the part of this rank, reduced.
 void cleaveReduceScatter(CleaveContext *, int32_t group, const void *in,
                          void *out, int64_t outer, int64_t chunk, int32_t dtype,
-                         int32_t reduction, void *workspace, const char *op);
+                         int32_t reduction, const char *op);
 /// in [k, chunk] -> out [k, chunk]: part j goes to rank j of the group.
 void cleaveAllToAll(CleaveContext *, int32_t group, const void *in, void *out,
                     int64_t chunk, int32_t dtype, const char *op);

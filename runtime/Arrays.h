@@ -36,12 +36,14 @@ int64_t elementCount(std::span<const int64_t> shape);
 /// All arrays of a file, in its order. Throws Failure (ExitMismatch).
 std::vector<Array> readArrays(const std::filesystem::path &file);
 
-/// Writes to the side and renames. Throws Failure (ExitMismatch).
+/// Writes to the side and renames. Throws Failure (ExitDevice).
 void writeArrays(const std::filesystem::path &file,
                  std::span<const Array> arrays);
 
-/// Refuses a file name that writeArrays could not serve, before any work.
-void verifyWritable(const std::filesystem::path &file);
+/// What writeArrays would refuse, before any work: a name of no known kind, and
+/// a folder where this process may not write. Throw Failure (ExitUsage).
+void verifyWritableKind(const std::filesystem::path &file);
+void verifyWritablePlace(const std::filesystem::path &file);
 
 /// Where a tensor lies in a .safetensors file.
 struct SafetensorsEntry {

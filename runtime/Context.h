@@ -46,6 +46,8 @@ struct CleaveContext {
   bool failed() const { return error.has_value(); }
   /// Keeps the first error; later ones follow from it.
   void setError(const cleave::rt::Failure &failure);
+  /// Forgets the error of a step, before the next.
+  void clearError() { error.reset(); }
   /// Throws the error of the step, if there was one.
   void throwIfFailed() const;
 

@@ -15,8 +15,12 @@
 //     "routes": [[[0,2],[1,3]], ...],        // pairs [from, to]
 //     "inputs":  [{"name", "dtype", "shape"}],  // whole, the user's view
 //     "outputs": [{"name", "dtype", "shape", "owner": rank}],
-//     "files":   [{"path", "bytes", "sha256"?}],
-//     "arenaBytes": [per program]
+//     "files":   [{"path", "bytes", "sha256", "ranks": [0, ...]}],
+//                            // "ranks": those that read it, where not all do
+//     "requires": {"glibc": "2.34",          // the least version
+//                  "mpi": "libmpi.so.40"},   // where there are several ranks
+//     "arenaBytes": [per program],
+//     "liveBytes": [per program]             // the least that an arena needs
 //   }
 //   P: {"name": "p0", "file": "programs/p0.so", "identity": "..",
 //       "inputs": [I...], "outputs": [O...], "state": [S...],
@@ -43,6 +47,7 @@ inline constexpr const char *PlanFile = "plan.json";
 inline constexpr const char *ProgramDir = "programs";
 inline constexpr const char *WeightDir = "weights";
 inline constexpr const char *LibDir = "lib";
+inline constexpr const char *IncludeDir = "include";
 inline constexpr const char *RuntimeLib = "libcleave_rt.so";
 inline constexpr const char *MpiLib = "libcleave_mpi.so";
 inline constexpr const char *Launcher = "launch";

@@ -10,8 +10,12 @@
 #include "runtime/support/Error.h"
 #include "runtime/transport/Transport.h"
 
+#include <cerrno>
+#include <cstring>
 #include <fstream>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 namespace cleave::rt {
 
@@ -33,9 +37,28 @@ void Trace::endStep() {
 }
 
 void Trace::communication(const char *kind, const char *op,
-                          Clock::time_point start) {
+                          Clock::time_point start, int64_t bytes) {
   Slice slice{op, kind, Communication, since(start), since(Clock::now())};
   slices.insert(running ? slices.end() - 1 : slices.end(), slice);
+  int64_t before = counts.empty() ? 0 : counts.back().bytes;
+  counts.push_back({slice.end, before + bytes});
+}
+
+/// The same for both ends: FNV-1a of the parts, as a number that JSON holds.
+static uint64_t messageNumber(std::initializer_list<int> parts) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (int part : parts)
+    hash = (hash ^ static_cast<uint32_t>(part)) * 0x100000001b3;
+  return hash >> 12;
+}
+
+void Trace::message(End end, int from, int to, int tag) {
+  int place = messages[{from, to, tag}]++;
+  const Slice &slice = *(running ? slices.end() - 2 : slices.end() - 1);
+  // Inside of the slice that it belongs to; it arrives at the end of a recv.
+  double part = end == End::Sent ? 0.5 : 0.99;
+  flows.push_back({end, messageNumber({from, to, tag, place}),
+                   slice.begin + part * (slice.end - slice.begin)});
 }
 
 /// The track's name, as a metadata event.
@@ -65,7 +88,31 @@ std::string Trace::events(int rank) const {
          {"dur", slice.end - slice.begin},
          {"pid", rank},
          {"tid", slice.track}});
+  for (const Flow &flow : flows) {
+    bool isSent = flow.end == End::Sent;
+    nlohmann::json event = {{"name", "message"},        {"cat", "message"},
+                            {"ph", isSent ? "s" : "f"}, {"id", flow.number},
+                            {"ts", flow.time},          {"pid", rank},
+                            {"tid", Communication}};
+    if (!isSent)
+      event["bp"] = "e"; // the slice around it, not the next
+    add(event);
+  }
+  for (const Count &count : counts)
+    add({{"name", "bytes communicated"},
+         {"ph", "C"},
+         {"ts", count.time},
+         {"pid", rank},
+         {"args", {{"bytes", count.bytes}}}});
   return text;
+}
+
+void Trace::makeFolder(const std::filesystem::path &directory) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error || access(directory.c_str(), W_OK | X_OK) != 0)
+    fail(ExitUsage, "cannot write to the folder '{}': {}", directory.string(),
+         error ? error.message() : std::strerror(errno));
 }
 
 void Trace::write(const std::filesystem::path &directory,
@@ -74,14 +121,13 @@ void Trace::write(const std::filesystem::path &directory,
       gatherTexts(transport, events(transport.rank()), "trace");
   if (transport.rank() != 0)
     return;
-  std::filesystem::create_directories(directory);
   std::filesystem::path file = directory / "trace.json";
   std::ofstream stream(file);
   stream << "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n"
          << fmt::format("{}", fmt::join(texts, ",\n")) << "\n]}\n";
   stream.close();
   if (!stream)
-    fail(ExitUsage, "cannot write '{}'", file.string());
+    fail(ExitDevice, "cannot write '{}'", file.string());
 }
 
 } // namespace cleave::rt

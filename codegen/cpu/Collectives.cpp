@@ -46,9 +46,8 @@ namespace {
 /// Emits one collective.
 class Emitter {
 public:
-  Emitter(StepBuilder &step, const RankModule &ranks, Operation *op,
-          int64_t workspace)
-      : step(step), ranks(ranks), op(op), workspace(workspace) {}
+  Emitter(StepBuilder &step, const RankModule &ranks, Operation *op)
+      : step(step), ranks(ranks), op(op) {}
 
   LogicalResult emit(AllReduceOp op);
   LogicalResult emit(AllGatherOp op);
@@ -70,7 +69,6 @@ private:
   StepBuilder &step;
   const RankModule &ranks;
   Operation *op;
-  int64_t workspace;
   Value in, out, dtype;
 };
 } // namespace
@@ -112,7 +110,7 @@ LogicalResult Emitter::emit(AllGatherOp gather) {
             {group(gather), in, out,
              step.i64(product(part.getShape().take_front(dim))),
              step.i64(product(part.getShape().drop_front(dim))), dtype,
-             step.arena(workspace), name()});
+             name()});
   return success();
 }
 
@@ -125,8 +123,7 @@ LogicalResult Emitter::emit(ReduceScatterOp scatter) {
             {group(scatter), in, out,
              step.i64(product(part.getShape().take_front(dim))),
              step.i64(product(part.getShape().drop_front(dim))), dtype,
-             step.i32(static_cast<int32_t>(scatter.getKind())),
-             step.arena(workspace), name()});
+             step.i32(static_cast<int32_t>(scatter.getKind())), name()});
   return success();
 }
 
@@ -158,17 +155,9 @@ LogicalResult Emitter::emit(RecvOp recv) {
   return success();
 }
 
-int64_t cleave::getWorkspaceBytes(Operation *op) {
-  if (auto gather = dyn_cast<AllGatherOp>(op))
-    return getByteSize(gather.getResult().getType());
-  if (auto scatter = dyn_cast<ReduceScatterOp>(op))
-    return getByteSize(scatter.getX().getType());
-  return 0;
-}
-
 LogicalResult cleave::emitCollective(StepBuilder &step, const RankModule &ranks,
-                                     Operation *op, int64_t workspace) {
-  Emitter emitter(step, ranks, op, workspace);
+                                     Operation *op) {
+  Emitter emitter(step, ranks, op);
   return TypeSwitch<Operation *, LogicalResult>(op)
       .Case<AllReduceOp, AllGatherOp, ReduceScatterOp, AllToAllOp, SendOp,
             RecvOp>([&](auto collective) { return emitter.emit(collective); });

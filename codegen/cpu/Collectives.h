@@ -14,15 +14,9 @@ std::string getNodeName(mlir::Location loc);
 
 bool isCollective(mlir::Operation *op);
 
-/// Bytes of workspace that the call of a collective needs.
-int64_t getWorkspaceBytes(mlir::Operation *op);
-
-/// Emits the call of a collective; its workspace is in the arena at
-/// `workspace`.
-[[nodiscard]] mlir::LogicalResult emitCollective(StepBuilder &step,
-                                                 const RankModule &ranks,
-                                                 mlir::Operation *op,
-                                                 int64_t workspace);
+/// Emits the call of a collective.
+[[nodiscard]] mlir::LogicalResult
+emitCollective(StepBuilder &step, const RankModule &ranks, mlir::Operation *op);
 
 } // namespace cleave
 

@@ -1,8 +1,7 @@
 //===- HostStep.cpp - generate the program of one stage -------------------===//
 //
 // Kernels first, so that the step function finds them by name; then the step
-// function. The arena is that of the memory phase, with the workspace of
-// collectives behind it.
+// function.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,14 +13,6 @@
 
 using namespace cleave;
 using namespace mlir;
-
-/// Most bytes of workspace that a collective of the stage needs.
-static int64_t findWorkspace(func::FuncOp stage) {
-  int64_t most = 0;
-  stage.walk(
-      [&](Operation *op) { most = std::max(most, getWorkspaceBytes(op)); });
-  return most;
-}
 
 FailureOr<ProgramCode> cleave::buildProgram(const RankModule &ranks,
                                             const Program &program) {
@@ -37,11 +28,10 @@ FailureOr<ProgramCode> cleave::buildProgram(const RankModule &ranks,
   if (failed(kernels.build(stage, *code.module)))
     return failure();
   ConstantPool constants(*code.module);
-  int64_t workspace = llvm::alignTo(bytes.getInt(), 64);
-  StepScope scope{ranks, program, kernels, constants, workspace};
+  StepScope scope{ranks, program, kernels, constants};
   if (failed(StepEmitter(scope, StepFunction).emit(stage.getBody().front())))
     return failure();
-  code.arenaBytes = workspace + llvm::alignTo(findWorkspace(stage), 64);
+  code.arenaBytes = llvm::alignTo(bytes.getInt(), 64);
   code.slotCount = scope.slotCount;
   return code;
 }

@@ -220,7 +220,7 @@ LogicalResult StepEmitter::emitOp(Operation *op) {
   step.setLoc(op->getLoc());
   if (isCollective(op)) {
     trace(op, "collective");
-    return emitCollective(step, scope.ranks, op, scope.workspace);
+    return emitCollective(step, scope.ranks, op);
   }
   return TypeSwitch<Operation *, LogicalResult>(op)
       .Case<LoadOp, ConstantOp, ReshapeOp, TransposeOp, BroadcastOp, SliceOp>(

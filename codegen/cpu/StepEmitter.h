@@ -16,7 +16,6 @@ struct StepScope {
   const Program &program;
   const KernelSet &kernels;
   ConstantPool &constants;
-  int64_t workspace = 0; ///< where that of collectives begins in the arena
   int32_t slotCount = 0; ///< library operations so far
 };
 

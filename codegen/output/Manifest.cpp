@@ -163,21 +163,53 @@ static Array printRoutes(const RankModule &ranks) {
   return routes;
 }
 
-static Array printFiles(const std::map<std::string, OutFile> &files) {
+/// The ranks that need a file which not all of them do, by its path.
+static std::map<std::string, SmallVector<int64_t>>
+findReaders(const RankModule &ranks, const ManifestInfo &info) {
+  std::map<std::string, SmallVector<int64_t>> readers;
+  for (auto [rank, place] : llvm::enumerate(ranks.ranks)) {
+    readers[format::RankPrefix + std::to_string(rank)].push_back(rank);
+    readers[info.programs[place.program].file].push_back(rank);
+    if (!info.weights[rank].empty())
+      readers[info.weights[rank]].push_back(rank);
+  }
+  return readers;
+}
+
+static Array printFiles(const std::map<std::string, OutFile> &files,
+                        const RankModule &ranks, const ManifestInfo &info) {
+  auto readers = findReaders(ranks, info);
   Array list;
   for (const auto &[path, file] : files) {
-    Object entry{{"path", path}, {"bytes", file.bytes}};
-    if (!file.digest.empty())
-      entry["sha256"] = file.digest;
+    Object entry{
+        {"path", path}, {"bytes", file.bytes}, {"sha256", file.digest}};
+    if (auto found = readers.find(path); found != readers.end())
+      entry["ranks"] = Array(found->second);
     list.push_back(std::move(entry));
   }
   return list;
 }
 
+/// A world of one needs no MPI.
+static Object printRequirements(const RankModule &ranks,
+                                const Requirements &requirements) {
+  Object object{{"glibc", requirements.glibc.getAsString()}};
+  if (ranks.getWorld() > 1)
+    object["mpi"] = requirements.mpi;
+  return object;
+}
+
+/// What the memory phase found; a program written by hand has its arena.
+static int64_t getLiveBytes(const ProgramFigures &figures,
+                            func::FuncOp function) {
+  auto live = function->getAttrOfType<IntegerAttr>("cleave.live_bytes");
+  return live ? live.getInt() : figures.arenaBytes;
+}
+
 FailureOr<std::string>
 cleave::printManifest(const RankModule &ranks, const ManifestInfo &info,
                       const std::map<std::string, OutFile> &files) {
-  Array axes, axisSizes, programs, arenas;
+  Array axes, axisSizes, programs, arenas, live;
   for (const WorldAxis &axis : ranks.axes) {
     axes.push_back(axis.name);
     axisSizes.push_back(axis.size);
@@ -189,25 +221,29 @@ cleave::printManifest(const RankModule &ranks, const ManifestInfo &info,
       return failure();
     programs.push_back(std::move(*entry));
     arenas.push_back(figures.arenaBytes);
+    live.push_back(getLiveBytes(figures, program.function));
   }
   FailureOr<Array> inputs = printUserTensors(ranks, ranks.inputs);
   FailureOr<Array> outputs = printUserTensors(ranks, ranks.outputs);
   if (failed(inputs) || failed(outputs) || failed(addOwners(ranks, *outputs)))
     return failure();
-  llvm::json::Value manifest = Object{{"format", format::Version},
-                                      {"build", info.build},
-                                      {"plan", info.plan},
-                                      {"model", info.model},
-                                      {"world", ranks.getWorld()},
-                                      {"axes", std::move(axes)},
-                                      {"axisSizes", std::move(axisSizes)},
-                                      {"programs", std::move(programs)},
-                                      {"ranks", printRanks(ranks, info)},
-                                      {"groups", printGroups(ranks)},
-                                      {"routes", printRoutes(ranks)},
-                                      {"inputs", std::move(*inputs)},
-                                      {"outputs", std::move(*outputs)},
-                                      {"files", printFiles(files)},
-                                      {"arenaBytes", std::move(arenas)}};
+  llvm::json::Value manifest =
+      Object{{"format", format::Version},
+             {"build", info.build},
+             {"plan", info.plan},
+             {"model", info.model},
+             {"world", ranks.getWorld()},
+             {"axes", std::move(axes)},
+             {"axisSizes", std::move(axisSizes)},
+             {"programs", std::move(programs)},
+             {"ranks", printRanks(ranks, info)},
+             {"groups", printGroups(ranks)},
+             {"routes", printRoutes(ranks)},
+             {"inputs", std::move(*inputs)},
+             {"outputs", std::move(*outputs)},
+             {"files", printFiles(files, ranks, info)},
+             {"requires", printRequirements(ranks, info.requirements)},
+             {"arenaBytes", std::move(arenas)},
+             {"liveBytes", std::move(live)}};
   return llvm::formatv("{0:2}\n", manifest).str();
 }

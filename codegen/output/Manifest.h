@@ -4,7 +4,7 @@
 #define CLEAVE_CODEGEN_OUTPUT_MANIFEST_H
 
 #include "codegen/RankModule.h"
-#include "codegen/output/OutFolder.h"
+#include "codegen/output/Requirements.h"
 
 namespace cleave {
 
@@ -20,6 +20,7 @@ struct ManifestInfo {
   std::string build, plan, model;
   llvm::SmallVector<ProgramFigures> programs;
   llvm::SmallVector<std::string> weights; ///< per rank
+  Requirements requirements;
 };
 
 /// Text of manifest.json, as runtime/Format.h describes it.

@@ -63,7 +63,32 @@ static std::error_code createFolder(StringRef path) {
   return fs::create_directories(path, /*IgnoreExisting=*/true, fs::all_all);
 }
 
+/// Whether a folder can be made at `path`: makes one in the nearest folder that
+/// is there, and removes it.
+static std::error_code tryPlace(StringRef path) {
+  llvm::SmallString<128> folder(path);
+  if (std::error_code error = fs::make_absolute(folder))
+    return error;
+  do
+    llvm::sys::path::remove_filename(folder);
+  while (!fs::exists(folder) && llvm::sys::path::has_parent_path(folder));
+  llvm::sys::path::append(
+      folder, ".cleave-" + Twine(llvm::sys::Process::getProcessId()));
+  std::error_code error = fs::create_directory(folder);
+  return error ? error : fs::remove(folder);
+}
+
+LogicalResult OutFolder::verifyPlace(MLIRContext *context, StringRef path) {
+  std::error_code error = tryPlace(path.rtrim('/'));
+  if (!error)
+    return success();
+  return emitPlain(context)
+         << "cannot write '" << path << "': " << error.message();
+}
+
 LogicalResult OutFolder::verify(MLIRContext *context, StringRef path) {
+  if (failed(verifyPlace(context, path)))
+    return failure();
   if (!fs::exists(path) || (fs::is_directory(path) && isReplaceable(path)))
     return success();
   return emitPlain(context) << "'" << path
@@ -114,7 +139,8 @@ LogicalResult OutFolder::write(StringRef name, StringRef bytes) {
   return note(name, getDigest(bytes));
 }
 
-LogicalResult OutFolder::copy(StringRef from, StringRef name) {
+LogicalResult OutFolder::copy(StringRef from, StringRef name,
+                              StringRef digest) {
   std::string to = getPath(name);
   if (fs::create_hard_link(from, to)) {
     std::error_code error = fs::copy_file(from, to);
@@ -125,7 +151,7 @@ LogicalResult OutFolder::copy(StringRef from, StringRef name) {
       return emitError() << "cannot copy '" << from << "' to '" << to
                          << "': " << error.message();
   }
-  return note(name, "");
+  return note(name, digest);
 }
 
 LogicalResult OutFolder::note(StringRef name, StringRef digest) {

@@ -17,7 +17,7 @@ std::string getDigest(llvm::StringRef bytes);
 /// A file of OUT, for the manifest.
 struct OutFile {
   uint64_t bytes;
-  std::string digest; ///< empty: not computed
+  std::string digest; ///< SHA-256 in hex
 };
 
 /// Files are written to a folder beside OUT, which takes the name of OUT in the
@@ -27,6 +27,9 @@ public:
   /// Fails when something is at `path` that is no OUT of Cleave.
   static mlir::FailureOr<std::unique_ptr<OutFolder>>
   create(mlir::MLIRContext *context, llvm::StringRef path);
+  /// Fails when nothing can be written at `path`.
+  static mlir::LogicalResult verifyPlace(mlir::MLIRContext *context,
+                                         llvm::StringRef path);
   /// Fails when `create` would refuse.
   static mlir::LogicalResult verify(mlir::MLIRContext *context,
                                     llvm::StringRef path);
@@ -41,8 +44,8 @@ public:
                                           llvm::StringRef bytes);
   /// Gives a file another name, too: as a hard link where the file system
   /// can, else as a copy.
-  [[nodiscard]] mlir::LogicalResult copy(llvm::StringRef from,
-                                         llvm::StringRef name);
+  [[nodiscard]] mlir::LogicalResult
+  copy(llvm::StringRef from, llvm::StringRef name, llvm::StringRef digest);
   /// Notes a file that somebody else wrote at getPath(name).
   [[nodiscard]] mlir::LogicalResult note(llvm::StringRef name,
                                          llvm::StringRef digest);

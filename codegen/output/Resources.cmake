@@ -1,13 +1,14 @@
 # Resources.cmake - collect what compiled programs are linked to and carry along.
 #
-# usage: cmake -D FOLDER=DIR -D RUNTIME=FILE -D MPI=FILE -D MAIN=FILE -D LAUNCH=FILE
-#              -D COMPILER=FILE -P Resources.cmake
+# usage: cmake -D FOLDER=DIR -D RUNTIME=FILE -D MPI=FILE -D API=FILE -D HEADER=FILE
+#              -D MAIN=FILE -D LAUNCH=FILE -D COMPILER=FILE -P Resources.cmake
 # Makes FOLDER/lib (what OUT/lib becomes: the runtime and all that it needs but the
-# C library and MPI), FOLDER/link (start-up objects and the C library, read only when
-# linking) and FOLDER/launch.
+# C library and MPI), FOLDER/include (the C interface), FOLDER/link (start-up objects
+# and the C library, read only when linking), FOLDER/launch, and FOLDER/digests: a
+# line 'SHA256 NAME' for each of the files that OUT gets a copy of.
 cmake_policy(SET CMP0057 NEW)
 
-file(MAKE_DIRECTORY ${FOLDER}/lib ${FOLDER}/link)
+file(MAKE_DIRECTORY ${FOLDER}/include ${FOLDER}/lib ${FOLDER}/link)
 
 # Every system has the C library; which MPI there is, only the system knows.
 set(system "^ld-linux" "^lib(c|m|dl|rt|pthread|resolv|mvec)\\.so" "^libmpi\\.so" "^libcleave_")
@@ -28,9 +29,18 @@ function(place from to)
     COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
-foreach(library ${RUNTIME} ${MPI} ${needed})
+set(digests "")
+
+# The same for a file that OUT gets a copy of.
+function(place_copied from name)
+  place(${from} ${FOLDER}/${name})
+  file(SHA256 ${FOLDER}/${name} digest)
+  set(digests "${digests}${digest} ${name}\n" PARENT_SCOPE)
+endfunction()
+
+foreach(library ${RUNTIME} ${MPI} ${API} ${needed})
   get_filename_component(name ${library} NAME)
-  place(${library} ${FOLDER}/lib/${name})
+  place_copied(${library} lib/${name})
 endforeach()
 
 foreach(name Scrt1.o crti.o crtn.o libc.so.6 libm.so.6)
@@ -39,4 +49,6 @@ foreach(name Scrt1.o crti.o crtn.o libc.so.6 libm.so.6)
   place(${path} ${FOLDER}/link/${name})
 endforeach()
 place(${MAIN} ${FOLDER}/link/libcleave_rank_main.a)
-place(${LAUNCH} ${FOLDER}/launch)
+place_copied(${LAUNCH} launch)
+place_copied(${HEADER} include/cleave.h)
+file(WRITE ${FOLDER}/digests "${digests}")

@@ -27,7 +27,10 @@ std::vector<std::byte> readBytes(const std::filesystem::path &file) {
   if (!stream)
     fail(ExitMismatch, "cannot open '{}': {}", file.string(),
          std::strerror(errno));
-  std::vector<std::byte> bytes(static_cast<size_t>(stream.tellg()));
+  std::streamoff size = stream.tellg();
+  if (size < 0)
+    fail(ExitMismatch, "cannot read '{}': it has no size", file.string());
+  std::vector<std::byte> bytes(static_cast<size_t>(size));
   stream.seekg(0);
   stream.read(reinterpret_cast<char *>(bytes.data()),
               static_cast<std::streamsize>(bytes.size()));
@@ -43,7 +46,7 @@ std::filesystem::path sideFile(const std::filesystem::path &file) {
 static void writeNpyFile(const std::filesystem::path &file,
                          std::span<const Array> arrays) {
   if (arrays.size() != 1)
-    fail(ExitMismatch,
+    fail(ExitUsage,
          "'{}' can hold one array, but there are {}; use .npz or .safetensors",
          file.string(), arrays.size());
   std::vector<std::byte> bytes = formatNpy(arrays[0], file.string());
@@ -52,12 +55,15 @@ static void writeNpyFile(const std::filesystem::path &file,
                static_cast<std::streamsize>(bytes.size()));
   stream.close();
   if (!stream)
-    fail(ExitMismatch, "cannot write '{}': {}", file.string(),
+    fail(ExitDevice, "cannot write '{}': {}", file.string(),
          std::strerror(errno));
 }
 
 std::vector<Array> readArrays(const std::filesystem::path &file) {
   std::filesystem::path kind = file.extension();
+  std::error_code ignored;
+  if (std::filesystem::is_directory(file, ignored))
+    fail(ExitMismatch, "cannot read '{}': it is a folder", file.string());
   if (kind == ".npz")
     return readNpz(file);
   if (kind == ".npy")
@@ -71,7 +77,7 @@ std::vector<Array> readArrays(const std::filesystem::path &file) {
        file.string());
 }
 
-void verifyWritable(const std::filesystem::path &file) {
+void verifyWritableKind(const std::filesystem::path &file) {
   std::filesystem::path kind = file.extension();
   if (kind != ".npz" && kind != ".npy" && kind != ".safetensors")
     fail(ExitUsage,
@@ -79,9 +85,21 @@ void verifyWritable(const std::filesystem::path &file) {
          file.string());
 }
 
+void verifyWritablePlace(const std::filesystem::path &file) {
+  std::filesystem::path folder =
+      file.has_parent_path() ? file.parent_path() : ".";
+  // With a slash: of anything but a folder it says so.
+  if (access((folder / "").c_str(), W_OK | X_OK) != 0)
+    fail(ExitUsage, "cannot write '{}': folder '{}': {}", file.string(),
+         folder.string(), std::strerror(errno));
+  std::error_code ignored;
+  if (std::filesystem::is_directory(file, ignored))
+    fail(ExitUsage, "cannot write '{}': it is a folder", file.string());
+}
+
 void writeArrays(const std::filesystem::path &file,
                  std::span<const Array> arrays) {
-  verifyWritable(file);
+  verifyWritableKind(file);
   std::filesystem::path side = sideFile(file), kind = file.extension();
   try {
     if (kind == ".npz")

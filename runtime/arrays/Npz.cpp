@@ -67,7 +67,7 @@ void writeNpz(const std::filesystem::path &file,
   int code = 0;
   zip_t *archive = zip_open(file.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code);
   if (!archive)
-    fail(ExitMismatch, "cannot write '{}': {}", file.string(), errorText(code));
+    fail(ExitDevice, "cannot write '{}': {}", file.string(), errorText(code));
   std::unique_ptr<zip_t, void (*)(zip_t *)> guard(archive, zip_discard);
   // libzip reads the images when it closes the file: they must live until then.
   std::vector<std::vector<std::byte>> images;
@@ -80,13 +80,13 @@ void writeNpz(const std::filesystem::path &file,
                                      ZIP_FL_ENC_UTF_8 | ZIP_FL_OVERWRITE);
     if (index < 0 ||
         zip_set_file_compression(archive, index, ZIP_CM_STORE, 0) != 0)
-      fail(ExitMismatch, "cannot write '{}', array '{}': {}", file.string(),
+      fail(ExitDevice, "cannot write '{}', array '{}': {}", file.string(),
            array.name, zip_strerror(archive));
     // A fixed date: equal arrays give equal files.
     zip_file_set_dostime(archive, index, 0, 0x21, 0);
   }
   if (zip_close(archive) != 0)
-    fail(ExitMismatch, "cannot write '{}': {}", file.string(),
+    fail(ExitDevice, "cannot write '{}': {}", file.string(),
          zip_strerror(archive));
   (void)guard.release();
 }

@@ -113,7 +113,7 @@ void writeSafetensors(const std::filesystem::path &file,
                  static_cast<std::streamsize>(array.data.size()));
   stream.close();
   if (!stream)
-    fail(ExitMismatch, "cannot write '{}': {}", file.string(),
+    fail(ExitDevice, "cannot write '{}': {}", file.string(),
          std::strerror(errno));
 }
 

@@ -30,13 +30,24 @@ static int countRanks(const fs::path &folder) {
   return count;
 }
 
+/// Help is the same for all ranks and needs no others.
+static bool wantsHelp(int argc, char **argv) {
+  for (int i = 1; i < argc; ++i)
+    if (!std::strcmp(argv[i], "--help") || !std::strcmp(argv[i], "-h"))
+      return true;
+  return false;
+}
+
 int main(int argc, char **argv) {
   std::error_code error;
   fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
   rt::Launched launched =
-      rt::findLaunched().value_or(rt::Launched{"no launcher", 0, 1});
+      rt::findLaunched().value_or(rt::Launched{"no launcher", 0, 1, 0});
   int needed = countRanks(folder);
-  if (needed != launched.size) {
+  if (wantsHelp(argc, argv)) {
+    if (launched.rank != 0)
+      return 0;
+  } else if (needed != launched.size) {
     // Every process knows; one tells.
     if (launched.rank == 0)
       std::fprintf(stderr,

@@ -1,8 +1,8 @@
 //===- Launched.h - what a launcher told this process ---------------------===//
 //
-// Rank and size from the environment, in this order: an MPI's launcher (Open
-// MPI, MPICH's kin), torchrun, Slurm. Slurm is last: under mpirun in a batch
-// job its variables describe mpirun's daemons.
+// Rank, size and place on the host from the environment, in this order: an
+// MPI's launcher (Open MPI, MPICH's kin), torchrun, Slurm. Slurm is last: under
+// mpirun in a batch job its variables describe mpirun's daemons.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,23 +18,27 @@ struct Launched {
   const char *launcher; ///< "mpirun", "torchrun" or "srun"
   int rank;
   int size;
+  int localRank; ///< place among the ranks of this host
 };
 
 /// None when no launcher left its variables.
 inline std::optional<Launched> findLaunched() {
   struct Variables {
-    const char *launcher, *rank, *size;
+    const char *launcher, *rank, *size, *local;
   };
   static constexpr Variables Known[] = {
-      {"mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-      {"mpirun", "PMI_RANK", "PMI_SIZE"},
-      {"torchrun", "RANK", "WORLD_SIZE"},
-      {"srun", "SLURM_PROCID", "SLURM_NTASKS"},
+      {"mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
+       "OMPI_COMM_WORLD_LOCAL_RANK"},
+      {"mpirun", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"},
+      {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK"},
+      {"srun", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"},
   };
   for (const Variables &names : Known) {
     const char *rank = std::getenv(names.rank), *size = std::getenv(names.size);
+    const char *local = std::getenv(names.local);
     if (rank && size)
-      return Launched{names.launcher, std::atoi(rank), std::atoi(size)};
+      return Launched{names.launcher, std::atoi(rank), std::atoi(size),
+                      std::atoi(local ? local : rank)};
   }
   return std::nullopt;
 }

@@ -1,91 +1,69 @@
 //===- Rank.cpp - the life of one rank, from start-up check to outputs ----===//
 //
-// Latency is that of the slowest rank: each timed step begins with a barrier.
+// Latency is that of the slowest rank: ranks meet before each step.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/main/Rank.h"
 
-#include "runtime/Messages.h"
 #include "runtime/Threads.h"
+#include "runtime/main/Agree.h"
 #include "runtime/main/Inputs.h"
 #include "runtime/main/RankRun.h"
 #include "runtime/main/Report.h"
 #include "runtime/program/Program.h"
+#include "runtime/support/Dtype.h"
 #include "runtime/support/Log.h"
+#include "runtime/support/Stop.h"
 
 #include <algorithm>
 #include <thread>
 
 namespace cleave::rt {
 
-/// Exchanges the outcome of a phase; throws on all ranks when one has failed.
-static void agree(Transport &transport, const std::optional<Failure> &own,
-                  const char *phase) {
-  std::string text =
-      own ? fmt::format("{}:{}", static_cast<int>(own->code), own->what()) : "";
-  for (const std::string &outcome : gatherTexts(transport, text, phase)) {
-    if (outcome.empty())
-      continue;
-    size_t colon = outcome.find(':');
-    throw AgreedFailure(
-        static_cast<ExitCode>(std::stoi(outcome.substr(0, colon))),
-        outcome.substr(colon + 1));
-  }
-}
-
-/// Runs a phase of this rank alone, then agrees on its outcome.
-template <typename Body>
-static void phase(Transport &transport, const char *name, Body &&body) {
-  std::optional<Failure> failure;
-  try {
-    body();
-  } catch (const Failure &thrown) {
-    failure = thrown;
-  } catch (const std::exception &thrown) {
-    failure = Failure(ExitDevice, thrown.what());
-  }
-  agree(transport, failure, name);
-}
-
-/// All ranks must run the same plan of the same build.
-static void verifySameBuild(const Manifest &manifest, Transport &transport) {
-  std::string identity =
-      fmt::format("build {} plan {} world {}", manifest.build, manifest.plan,
-                  manifest.world);
-  std::vector<std::string> all = gatherTexts(transport, identity, "start-up");
-  for (size_t rank = 0; rank < all.size(); ++rank)
-    if (all[rank] != all[0])
-      throw AgreedFailure(ExitMismatch,
-                          fmt::format("rank {} runs {}, rank 0 runs {}", rank,
-                                      all[rank], all[0]));
-}
-
-/// This rank's share of the cores, within those that it may use.
-static int threadCount(const RunOptions &options, const Transport &transport) {
+int threadCount(int wanted, const Transport &transport) {
   int allowed = allowedCores();
-  if (options.threads > allowed)
+  if (wanted > allowed)
     logf(LogLevel::Warn,
          "rank {} runs {} threads but is bound to {} cores: start it with "
          "mpirun --bind-to none",
-         transport.rank(), options.threads, allowed);
-  if (options.threads)
-    return options.threads;
+         transport.rank(), wanted, allowed);
+  if (wanted)
+    return wanted;
   int cores = static_cast<int>(std::thread::hardware_concurrency());
   return std::clamp(cores / transport.localSize(), 1, allowed);
 }
 
+/// Meets the others before a step; ends the run on all ranks when one of them
+/// was asked to stop.
+static void startStep(const RunOptions &options, int64_t done,
+                      Transport &transport) {
+  auto stops = static_cast<int32_t>(isStopRequested());
+  transport.world().allReduce(&stops, &stops, 1, CLEAVE_I32, CLEAVE_MAX,
+                              "start of step");
+  if (!stops)
+    return;
+  transport.finish();
+  int64_t steps = int64_t{options.warmup} + options.repeat;
+  throw AgreedFailure(ExitStopped,
+                      fmt::format("stopped on request after {} of {} steps; "
+                                  "outputs are not written",
+                                  done, steps));
+}
+
 static std::vector<double> runSteps(const RunOptions &options, RankRun &run,
                                     Transport &transport) {
-  for (int i = 0; i < options.warmup; ++i)
+  for (int i = 0; i < options.warmup; ++i) {
+    startStep(options, i, transport);
     run.step();
+  }
   if (!options.trace.empty()) {
     transport.world().barrier("start of trace");
     run.context().trace = std::make_unique<Trace>();
   }
   std::vector<double> milliseconds;
   for (int i = 0; i < options.repeat; ++i) {
-    transport.world().barrier("start of step");
+    startStep(options, int64_t{options.warmup} + i, transport);
     auto start = std::chrono::steady_clock::now();
     run.step();
     std::chrono::duration<double, std::milli> time =
@@ -95,30 +73,77 @@ static std::vector<double> runSteps(const RunOptions &options, RankRun &run,
   return milliseconds;
 }
 
+static std::vector<Array> makeArrays(std::span<const TensorInfo> tensors) {
+  std::vector<Array> arrays;
+  for (const TensorInfo &tensor : tensors)
+    arrays.push_back(Array{tensor.name, tensor.dtype, tensor.shape,
+                           std::vector<std::byte>(elementCount(tensor.shape) *
+                                                  dtypeBytes(tensor.dtype))});
+  return arrays;
+}
+
+static std::vector<void *> addresses(std::vector<Array> &arrays) {
+  std::vector<void *> list;
+  for (Array &array : arrays)
+    list.push_back(array.data.data());
+  return list;
+}
+
+namespace {
+/// What rank 0 checks and reads before the run, for after it.
+struct Results {
+  std::vector<Array> expected;
+
+  void prepare(const RunOptions &options, const Manifest &manifest) {
+    if (!options.output.empty())
+      verifyWritablePlace(options.output);
+    if (!options.trace.empty())
+      Trace::makeFolder(options.trace);
+    if (!options.compare.empty())
+      expected = readExpected(options.compare, manifest.outputs);
+  }
+};
+} // namespace
+
 void runRank(const RunOptions &options, const Manifest &manifest,
              const CleaveProgram *linked, Transport &transport) {
+  bool isFirst = transport.rank() == 0;
   verifySameBuild(manifest, transport);
   std::unique_ptr<RankRun> run;
+  Results results;
   phase(transport, "loading", [&] {
+    if (isFirst)
+      results.prepare(options, manifest);
     const CleaveProgram &program =
         findProgram(manifest, transport.rank(), linked);
     std::vector<Array> inputs = readInputs(options.inputs, manifest.inputs);
     run = std::make_unique<RankRun>(manifest, program, transport,
-                                    threadCount(options, transport));
-    run->setInputs(inputs);
+                                    threadCount(options.threads, transport));
+    run->setInputs(addresses(inputs));
   });
   transport.connect(manifest.groups);
 
   std::vector<double> times = runSteps(options, *run, transport);
-  std::vector<Array> outputs = run->gatherOutputs();
+  std::vector<Array> outputs;
+  if (isFirst)
+    outputs = makeArrays(manifest.outputs);
+  run->gatherOutputs(addresses(outputs));
   phase(transport, "writing outputs", [&] {
-    if (transport.rank() == 0 && !options.output.empty())
+    if (isFirst && !options.output.empty())
       writeArrays(options.output, outputs);
   });
   if (run->context().trace)
     run->context().trace->write(options.trace, transport);
-  if (options.report)
-    printReport(times, run->context().threads, options.json, transport);
+  Report report =
+      gatherReport(std::move(times), run->context().threads, transport);
+  phase(transport, "comparing outputs", [&] {
+    if (!isFirst)
+      return;
+    if (!options.compare.empty())
+      report.differences = compareOutputs(outputs, results.expected);
+    printReport(options, report);
+    verifyEqual(report.differences, options.tolerance);
+  });
   transport.finish();
 }
 

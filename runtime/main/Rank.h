@@ -1,7 +1,6 @@
 //===- Rank.h - the life of one rank, from start-up check to outputs ------===//
 //
-// Between the phases of start-up all ranks exchange how they fared, so that an
-// error of one ends all at once and is told once.
+// What can go wrong on one rank alone is a phase, on whose outcome all agree.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,10 +12,9 @@
 
 namespace cleave::rt {
 
-/// A failure that all ranks know of: rank 0 tells it, nobody needs to be ended.
-class AgreedFailure : public Failure {
-  using Failure::Failure;
-};
+/// Threads of this rank: `wanted`, or for 0 its share of the cores, within
+/// those that it may use.
+int threadCount(int wanted, const Transport &transport);
 
 /// Runs one rank on a transport of the manifest's world size.
 void runRank(const RunOptions &options, const Manifest &manifest,

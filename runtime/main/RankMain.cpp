@@ -1,21 +1,22 @@
 //===- RankMain.cpp - entry points of executables -------------------------===//
 //
 // Finds out where this process stands among the ranks, chooses the transport,
-// and turns failures into one line and an exit code.
+// and turns failures into one line and an exit code. What is wrong before ranks
+// meet is kept until they have met, so that it is told once.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/main/RankMain.h"
 
-#include "runtime/main/Launched.h"
+#include "runtime/main/Agree.h"
+#include "runtime/main/Join.h"
+#include "runtime/main/Outcome.h"
 #include "runtime/main/Rank.h"
 #include "runtime/support/Log.h"
-#include "runtime/transport/LoadMpi.h"
+#include "runtime/support/Stop.h"
 #include "runtime/transport/Loopback.h"
 
-#include <mutex>
 #include <thread>
-#include <unistd.h>
 
 using namespace cleave::rt;
 
@@ -27,100 +28,64 @@ static void verifyWorld(const Manifest &manifest, int started) {
          manifest.world, started, manifest.world, manifest.directory.string());
 }
 
-/// MPI must see as many processes as the launcher started.
-static void verifyLauncher(const Launched &launched, int mpiSize) {
-  if (launched.size == mpiSize)
+namespace {
+/// What a rank knows before it meets the others.
+struct Prepared {
+  /// None when only help was wanted.
+  std::optional<RunOptions> options = RunOptions{};
+  Manifest manifest;
+};
+} // namespace
+
+static void prepare(Prepared &prepared, const Launched &launched, int argc,
+                    char **argv) {
+  prepared.options = parseRunOptions(
+      argc, argv,
+      std::filesystem::read_symlink("/proc/self/exe").parent_path());
+  if (!prepared.options)
     return;
-  if (std::string_view(launched.launcher) == "srun")
-    fail(ExitMismatch,
-         "MPI sees {} process while srun started {}: add --mpi=pmix", mpiSize,
-         launched.size);
-  fail(ExitMismatch,
-       "MPI sees {} process while {} started {}: start CPU ranks with the "
-       "mpirun of the MPI in use",
-       mpiSize, launched.launcher, launched.size);
+  prepared.manifest = readManifest(prepared.options->directory);
+  verifyWorld(prepared.manifest, launched.size);
 }
 
-/// A world of one needs no MPI, whatever started it.
-static std::unique_ptr<Transport> makeTransport(const RunOptions &options,
-                                                const Manifest &manifest) {
-  std::optional<Launched> launched = findLaunched();
-  int started = launched ? launched->size : 1;
-  verifyWorld(manifest, started);
-  if (started == 1)
-    return makeLoopbackTransport(makeLoopbackHub(1), 0, options.deadlines);
-  std::unique_ptr<Transport> transport = loadMpiTransport({options.deadlines});
-  verifyLauncher(*launched, transport->size());
-  return transport;
-}
-
-/// Ends a rank that has failed: says why, and ends the others too.
-static int endFailed(const Failure &failure, Transport *transport) {
+/// Says why a rank has failed, and ends the others where they don't know yet.
+static int endFailed(const Failure &failure, Transport &transport) {
   bool agreed = dynamic_cast<const AgreedFailure *>(&failure) != nullptr;
-  if (!agreed || !transport || transport->rank() == 0)
+  if (!agreed || transport.rank() == 0)
     logLine(LogLevel::Error, failure.what());
-  if (transport && !agreed)
-    transport->abort(failure.code, failure.what());
+  if (!agreed)
+    transport.abort(failure.code, failure.what());
   return failure.code;
 }
 
-/// The folder of this executable.
-static std::filesystem::path executableFolder() {
-  return std::filesystem::read_symlink("/proc/self/exe").parent_path();
-}
-
-/// Parses the command line and hands it to `body`.
-template <typename Body>
-static int runMain(const std::filesystem::path &directory, int argc,
-                   char **argv, Body &&body) {
-  try {
-    std::optional<RunOptions> options = parseRunOptions(argc, argv, directory);
-    return options ? body(*options) : ExitDone;
-  } catch (const Failure &failure) {
-    return endFailed(failure, nullptr);
-  } catch (const std::exception &exception) {
-    return endFailed(Failure(ExitDevice, exception.what()), nullptr);
-  }
-}
-
 int cleaveRankMain(const CleaveProgram *linked, int argc, char **argv) {
-  return runMain(executableFolder(), argc, argv, [&](RunOptions &options) {
-    Manifest manifest = readManifest(options.directory);
-    std::unique_ptr<Transport> transport = makeTransport(options, manifest);
-    try {
-      runRank(options, manifest, linked, *transport);
-      return ExitDone;
-    } catch (const Failure &failure) {
-      return static_cast<ExitCode>(endFailed(failure, transport.get()));
-    } catch (const std::exception &exception) {
-      Failure failure(ExitDevice, exception.what());
-      return static_cast<ExitCode>(endFailed(failure, transport.get()));
-    }
-  });
+  watchStopSignals();
+  Launched launched = findLaunched().value_or(Launched{"no launcher", 0, 1, 0});
+  Prepared prepared;
+  std::optional<Failure> unfit =
+      catchFailure([&] { prepare(prepared, launched, argc, argv); });
+  if (!prepared.options)
+    return ExitDone;
+
+  std::unique_ptr<Transport> transport;
+  if (auto failure = catchFailure([&] {
+        transport = joinRanks(launched, {prepared.options->deadlines});
+      })) {
+    // Ranks that cannot meet cannot agree: the first of each host tells.
+    if (launched.localRank == 0)
+      logLine(LogLevel::Error, (unfit ? *unfit : *failure).what());
+    return (unfit ? *unfit : *failure).code;
+  }
+  try {
+    agree(*transport, unfit, "start");
+    runRank(*prepared.options, prepared.manifest, linked, *transport);
+    return ExitDone;
+  } catch (const Failure &failure) {
+    return endFailed(failure, *transport);
+  } catch (const std::exception &exception) {
+    return endFailed(Failure(ExitDevice, exception.what()), *transport);
+  }
 }
-
-namespace {
-/// How the rank threads of one process ended: the first failure that is not
-/// only the echo of another.
-class Outcome {
-public:
-  void add(const Failure &failure) {
-    std::lock_guard<std::mutex> lock(mutex);
-    if (!first || (first->code == ExitPeer && failure.code != ExitPeer))
-      first = failure;
-  }
-  int code() {
-    if (!first)
-      return ExitDone;
-    logLine(LogLevel::Error, first->what());
-    return first->code;
-  }
-
-private:
-  std::mutex mutex;
-  std::optional<Failure> first;
-};
-} // namespace
 
 /// The thread of one loopback rank.
 static void runLoopbackRank(const RunOptions &options, const Manifest &manifest,
@@ -128,30 +93,40 @@ static void runLoopbackRank(const RunOptions &options, const Manifest &manifest,
                             Outcome &outcome) {
   std::unique_ptr<Transport> transport =
       makeLoopbackTransport(std::move(hub), rank, options.deadlines);
-  try {
-    runRank(options, manifest, nullptr, *transport);
-  } catch (const Failure &failure) {
-    outcome.add(failure);
-    transport->abort(failure.code, failure.what());
-  } catch (const std::exception &exception) {
-    outcome.add(Failure(ExitDevice, exception.what()));
-    transport->abort(ExitDevice, exception.what());
+  if (auto failure = catchFailure(
+          [&] { runRank(options, manifest, nullptr, *transport); })) {
+    outcome.add(*failure);
+    transport->abort(failure->code, failure->what());
   }
 }
 
+/// Runs all ranks of a folder as threads; the exit code.
+static int runLoopback(const RunOptions &options) {
+  Manifest manifest = readManifest(options.directory);
+  std::shared_ptr<LoopbackHub> hub = makeLoopbackHub(manifest.world);
+  Outcome outcome;
+  std::vector<std::thread> ranks;
+  ranks.reserve(manifest.world);
+  for (int rank = 0; rank < manifest.world; ++rank)
+    ranks.emplace_back(
+        [&, rank] { runLoopbackRank(options, manifest, hub, rank, outcome); });
+  for (std::thread &thread : ranks)
+    thread.join();
+  if (!outcome.failure())
+    return ExitDone;
+  logLine(LogLevel::Error, outcome.failure()->what());
+  return outcome.failure()->code;
+}
+
 int cleaveLoopbackMain(const char *outDir, int argc, char **argv) {
-  return runMain(outDir, argc, argv, [&](RunOptions &options) {
-    Manifest manifest = readManifest(options.directory);
-    std::shared_ptr<LoopbackHub> hub = makeLoopbackHub(manifest.world);
-    Outcome outcome;
-    std::vector<std::thread> ranks;
-    ranks.reserve(manifest.world);
-    for (int rank = 0; rank < manifest.world; ++rank)
-      ranks.emplace_back([&, rank] {
-        runLoopbackRank(options, manifest, hub, rank, outcome);
-      });
-    for (std::thread &thread : ranks)
-      thread.join();
-    return static_cast<ExitCode>(outcome.code());
+  watchStopSignals();
+  int code = ExitDone;
+  std::optional<Failure> failure = catchFailure([&] {
+    if (std::optional<RunOptions> options = parseRunOptions(argc, argv, outDir))
+      code = runLoopback(*options);
   });
+  if (!failure)
+    return code;
+  logLine(LogLevel::Error, failure->what());
+  return failure->code;
 }

@@ -7,6 +7,7 @@
 
 #include "runtime/main/RankRun.h"
 
+#include "runtime/Arrays.h"
 #include "runtime/Messages.h"
 #include "runtime/program/Slices.h"
 #include "runtime/support/Dtype.h"
@@ -44,13 +45,13 @@ RankRun::RankRun(const Manifest &manifest, const CleaveProgram &program,
   state.declareConstants(ctx);
 }
 
-void RankRun::setInputs(std::span<const Array> whole) {
+void RankRun::setInputs(std::span<const void *const> wholes) {
   for (size_t i = 0; i < info.inputs.size(); ++i) {
     const PortInfo &port = info.inputs[i];
-    const Array &array = whole[port.index];
-    Slice slice = sliceOf(port, array.shape, coords, manifest.axisSizes);
-    takeSlice(array.data.data(), array.shape, inputs[i].data(), port.shape,
-              slice, dtypeBytes(array.dtype));
+    const TensorInfo &input = manifest.inputs[port.index];
+    Slice slice = sliceOf(port, input.shape, coords, manifest.axisSizes);
+    takeSlice(static_cast<const std::byte *>(wholes[port.index]), input.shape,
+              inputs[i].data(), port.shape, slice, dtypeBytes(input.dtype));
   }
 }
 
@@ -75,37 +76,30 @@ void RankRun::sendOutput(size_t port) {
                  OutputTag + info.outputs[port].index, output.name.c_str());
 }
 
-void RankRun::collectOutput(int index, Array &whole) {
-  int64_t bytes = dtypeBytes(whole.dtype);
+void RankRun::collectOutput(int index, void *whole) {
+  const TensorInfo &output = manifest.outputs[index];
+  int64_t bytes = dtypeBytes(output.dtype);
   for (int rank = 0; rank < manifest.world; ++rank)
     for (const PortInfo &port : manifest.programOf(rank).outputs) {
       if (port.index != index || !contributes(manifest, rank, port))
         continue;
       std::vector<std::byte> part(elementCount(port.shape) * bytes);
       transport.recv(rank, part.data(), part.size(), OutputTag + index,
-                     whole.name.c_str());
-      Slice slice = sliceOf(port, whole.shape, manifest.ranks[rank].coords,
+                     output.name.c_str());
+      Slice slice = sliceOf(port, output.shape, manifest.ranks[rank].coords,
                             manifest.axisSizes);
-      putSlice(part.data(), port.shape, whole.data.data(), whole.shape, slice,
-               bytes);
+      putSlice(part.data(), port.shape, static_cast<std::byte *>(whole),
+               output.shape, slice, bytes);
     }
 }
 
-std::vector<Array> RankRun::gatherOutputs() {
+void RankRun::gatherOutputs(std::span<void *const> wholes) {
   for (size_t i = 0; i < info.outputs.size(); ++i)
     if (contributes(manifest, transport.rank(), info.outputs[i]))
       sendOutput(i);
-  std::vector<Array> wholes;
-  if (transport.rank() != 0)
-    return wholes;
-  for (size_t i = 0; i < manifest.outputs.size(); ++i) {
-    const TensorInfo &output = manifest.outputs[i];
-    Array &whole =
-        wholes.emplace_back(Array{output.name, output.dtype, output.shape, {}});
-    whole.data.resize(elementCount(whole.shape) * dtypeBytes(whole.dtype));
-    collectOutput(static_cast<int>(i), whole);
-  }
-  return wholes;
+  if (transport.rank() == 0)
+    for (size_t i = 0; i < manifest.outputs.size(); ++i)
+      collectOutput(static_cast<int>(i), wholes[i]);
 }
 
 } // namespace cleave::rt

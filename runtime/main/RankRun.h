@@ -8,7 +8,6 @@
 #ifndef CLEAVE_RUNTIME_MAIN_RANKRUN_H
 #define CLEAVE_RUNTIME_MAIN_RANKRUN_H
 
-#include "runtime/Arrays.h"
 #include "runtime/Context.h"
 #include "runtime/program/State.h"
 
@@ -22,17 +21,18 @@ public:
           Transport &transport, int threads);
 
   /// Takes this rank's parts of whole inputs, in the order of the manifest.
-  void setInputs(std::span<const Array> whole);
+  void setInputs(std::span<const void *const> wholes);
   /// Runs the program once; throws its first error.
   void step();
-  /// The whole outputs on rank 0, nothing on others; all ranks call it.
-  std::vector<Array> gatherOutputs();
+  /// Writes the whole outputs, in the order of the manifest, on rank 0; others
+  /// give no addresses. All ranks call it.
+  void gatherOutputs(std::span<void *const> wholes);
 
   CleaveContext &context() { return ctx; }
 
 private:
   void sendOutput(size_t port);
-  void collectOutput(int index, Array &whole);
+  void collectOutput(int index, void *whole);
 
   const Manifest &manifest;
   const CleaveProgram &program;

@@ -37,8 +37,8 @@ static double median(const std::vector<double> &sorted) {
                            : (sorted[half - 1] + sorted[half]) / 2;
 }
 
-void printReport(std::vector<double> milliseconds, int threads, bool json,
-                 Transport &transport) {
+Report gatherReport(std::vector<double> milliseconds, int threads,
+                    Transport &transport) {
   Collectives &world = transport.world();
   world.allReduce(milliseconds.data(), milliseconds.data(),
                   static_cast<int64_t>(milliseconds.size()), CLEAVE_F64,
@@ -46,32 +46,49 @@ void printReport(std::vector<double> milliseconds, int threads, bool json,
   int64_t own = peakMemory();
   std::vector<int64_t> peaks(world.size());
   world.allGather(&own, peaks.data(), 1, 1, CLEAVE_I64, "report");
-  if (transport.rank() != 0)
-    return;
+  return {threads, std::move(milliseconds), std::move(peaks), {}};
+}
 
-  std::sort(milliseconds.begin(), milliseconds.end());
-  double low = milliseconds.front(), middle = median(milliseconds),
-         high = percentile(milliseconds, 0.99);
-  std::string text;
-  if (json) {
-    nlohmann::ordered_json report = {
-        {"ranks", world.size()},
-        {"threads", threads},
-        {"repeat", milliseconds.size()},
-        {"latency_ms", {{"min", low}, {"median", middle}, {"p99", high}}},
-        {"peak_memory_bytes", peaks}};
-    text = report.dump();
-  } else {
-    double most =
-        static_cast<double>(*std::max_element(peaks.begin(), peaks.end()));
-    text =
-        fmt::format("{} ranks of {} threads, {} runs: latency min {:.3f} ms, "
-                    "median {:.3f} ms, p99 {:.3f} ms; peak memory {:.1f} MiB "
-                    "a rank at most",
-                    world.size(), threads, milliseconds.size(), low, middle,
-                    high, most / (1 << 20));
+static std::string toJson(const Report &report, bool compared) {
+  const std::vector<double> &times = report.milliseconds;
+  nlohmann::ordered_json json = {{"ranks", report.peaks.size()},
+                                 {"threads", report.threads},
+                                 {"repeat", times.size()},
+                                 {"latency_ms",
+                                  {{"min", times.front()},
+                                   {"median", median(times)},
+                                   {"p99", percentile(times, 0.99)}}},
+                                 {"peak_memory_bytes", report.peaks}};
+  if (compared) {
+    json["differences"] = nlohmann::ordered_json::object();
+    for (const Difference &difference : report.differences)
+      json["differences"][difference.output] = difference.relative;
   }
-  std::puts(text.c_str());
+  return json.dump();
+}
+
+static std::string toText(const Report &report) {
+  const std::vector<double> &times = report.milliseconds;
+  auto most = static_cast<double>(
+      *std::max_element(report.peaks.begin(), report.peaks.end()));
+  return fmt::format("{} ranks of {} threads, {} runs: latency min {:.3f} ms, "
+                     "median {:.3f} ms, p99 {:.3f} ms; peak memory {:.1f} MiB "
+                     "a rank at most",
+                     report.peaks.size(), report.threads, times.size(),
+                     times.front(), median(times), percentile(times, 0.99),
+                     most / (1 << 20));
+}
+
+void printReport(const RunOptions &options, Report report) {
+  std::sort(report.milliseconds.begin(), report.milliseconds.end());
+  if (options.json)
+    std::puts(toJson(report, !options.compare.empty()).c_str());
+  else if (options.report)
+    std::puts(toText(report).c_str());
+  if (!options.json)
+    for (const Difference &difference : report.differences)
+      fmt::print("output '{}': differs by {:.3g} of the largest value\n",
+                 difference.output, difference.relative);
   std::fflush(stdout);
 }
 

@@ -52,6 +52,16 @@ static CLI::Validator isDeadline() {
   return CLI::Validator(verify, "SECONDS");
 }
 
+static CLI::Validator isTolerance() {
+  auto verify = [](const std::string &text) -> std::string {
+    double value = 0;
+    if (CLI::detail::lexical_cast(text, value) && value >= 0)
+      return "";
+    return fmt::format("expected a number, 0 or above, found '{}'", text);
+  };
+  return CLI::Validator(verify, "T");
+}
+
 static void applyLogLevel(const RunOptions &options) {
   const char *variable = std::getenv("CLEAVE_LOG");
   if (!options.logLevel.empty())
@@ -71,6 +81,14 @@ parseRunOptions(int argc, char **argv, const std::filesystem::path &directory) {
       ->take_all();
   app.add_option("--output", options.output,
                  "where rank 0 writes the outputs: .npz .npy .safetensors");
+  auto *compare = app.add_option(
+      "--compare", options.compare,
+      "expected outputs: prints how far each is from them, in parts of its "
+      "largest value; exit code 5 when one is too far");
+  app.add_option("--tolerance", options.tolerance,
+                 "what --compare allows (default: 1e-4)")
+      ->check(isTolerance())
+      ->needs(compare);
   auto *warmup = app.add_option("--warmup", options.warmup,
                                 "runs before those that are timed")
                      ->check(inWholeRange(0, MostRuns));
@@ -102,7 +120,7 @@ parseRunOptions(int argc, char **argv, const std::filesystem::path &directory) {
     options.inputs.push_back(parseInput(text));
   options.report = options.json || warmup->count() || repeat->count();
   if (!options.output.empty())
-    verifyWritable(options.output);
+    verifyWritableKind(options.output);
   applyLogLevel(options);
   return options;
 }

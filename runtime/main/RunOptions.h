@@ -20,7 +20,9 @@ struct InputFile {
 struct RunOptions {
   std::filesystem::path directory;
   std::vector<InputFile> inputs;
-  std::filesystem::path output; ///< empty: outputs are not written
+  std::filesystem::path output;  ///< empty: outputs are not written
+  std::filesystem::path compare; ///< expected outputs; empty: none
+  double tolerance = 1e-4;       ///< of Difference::relative
   int warmup = 0;
   int repeat = 1;
   bool report = false; ///< print latency and memory

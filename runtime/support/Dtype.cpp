@@ -10,7 +10,7 @@
 
 namespace cleave::rt {
 
-static constexpr std::array<DtypeInfo, 10> Table = {{
+static constexpr std::array<DtypeInfo, 13> Table = {{
     {CLEAVE_F32, "f32", "<f4", "F32", 1, 4},
     {CLEAVE_F64, "f64", "<f8", "F64", 11, 8},
     {CLEAVE_F16, "f16", "<f2", "F16", 10, 2},
@@ -21,6 +21,9 @@ static constexpr std::array<DtypeInfo, 10> Table = {{
     {CLEAVE_I32, "i32", "<i4", "I32", 6, 4},
     {CLEAVE_I64, "i64", "<i8", "I64", 7, 8},
     {CLEAVE_BOOL, "bool", "|b1", "BOOL", 9, 1},
+    {CLEAVE_U16, "u16", "<u2", "U16", 4, 2},
+    {CLEAVE_U32, "u32", "<u4", "U32", 12, 4},
+    {CLEAVE_U64, "u64", "<u8", "U64", 13, 8},
 }};
 
 const DtypeInfo &dtypeInfo(int32_t dtype) {

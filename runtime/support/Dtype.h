@@ -85,6 +85,12 @@ template <typename Fn> decltype(auto) dispatchDtype(int32_t dtype, Fn &&fn) {
     return fn(int64_t{});
   case CLEAVE_BOOL:
     return fn(bool{});
+  case CLEAVE_U16:
+    return fn(uint16_t{});
+  case CLEAVE_U32:
+    return fn(uint32_t{});
+  case CLEAVE_U64:
+    return fn(uint64_t{});
   }
   fail(ExitPlan, "unknown element type {}", dtype);
 }

@@ -12,6 +12,7 @@
 #define FMT_HEADER_ONLY
 #include <fmt/format.h>
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -27,6 +28,7 @@ enum ExitCode : int {
   ExitMismatch = 5,
   ExitPeer = 6,
   ExitDevice = 7,
+  ExitStopped = 75,
 };
 
 /// An error in words (lower case, no full stop), with the code to exit with.
@@ -42,6 +44,18 @@ template <typename... Args>
 [[noreturn]] void fail(ExitCode code, fmt::format_string<Args...> format,
                        Args &&...args) {
   throw Failure(code, fmt::format(format, std::forward<Args>(args)...));
+}
+
+/// Runs `body`; what it threw, as a Failure.
+template <typename Body> std::optional<Failure> catchFailure(Body &&body) {
+  try {
+    body();
+  } catch (const Failure &failure) {
+    return failure;
+  } catch (const std::exception &exception) {
+    return Failure(ExitDevice, exception.what());
+  }
+  return std::nullopt;
 }
 
 /// "[1, 197, 384]": a shape or an index as messages show it.

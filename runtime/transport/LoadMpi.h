@@ -16,6 +16,9 @@ struct MpiOptions {
   Deadlines deadlines;
   /// Use shared memory between ranks of one host.
   bool shareMemory = true;
+  /// The process is not the runtime's own: other threads may use MPI, and may
+  /// have started it.
+  bool isResident = false;
 };
 
 /// The signature of `cleaveMakeMpiTransport`, which libcleave_mpi.so exports.

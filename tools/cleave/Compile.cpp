@@ -96,9 +96,10 @@ static EmitOptions getEmitOptions(const CompileFlags &flags,
                                   Progress &progress) {
   EmitOptions options;
   options.output = flags.out;
-  options.kind = flags.emit == "llvm"  ? EmitKind::Llvm
+  // MLIR is text in one file, too, which is not written by emitProgram.
+  options.kind = flags.emit == "out"   ? EmitKind::Out
                  : flags.emit == "obj" ? EmitKind::Object
-                                       : EmitKind::Out;
+                                       : EmitKind::Llvm;
   options.model = llvm::sys::path::stem(flags.model).str();
   options.cpu = flags.cpu;
   options.resources = findResources();
@@ -109,11 +110,11 @@ static EmitOptions getEmitOptions(const CompileFlags &flags,
 static int compileModel(MLIRContext &context, const CompileFlags &flags) {
   Progress progress;
   EmitOptions options = getEmitOptions(flags, progress);
-  if (flags.emit == "out" && failed(verifyOutput(&context, options)))
+  if (failed(verifyOutput(&context, options)))
     return ExitUsage;
-  progress.step("importing");
   if (failed(verifyCluster(context, flags)))
     return ExitPlan;
+  progress.step("importing");
   FailureOr<OwningOpRef<ModuleOp>> module =
       loadModel(context, flags.model, flags.imports);
   if (failed(module) ||

@@ -8,6 +8,7 @@
 #include "tools/cleave/Inspect.h"
 
 #include "tools/cleave/CompileFlags.h"
+#include "tools/cleave/Messages.h"
 #include "tools/cleave/Verbs.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -32,6 +33,10 @@ static int inspect(const InspectFlags &flags, const ImportOptions &options) {
   llvm::StringRef path = flags.path;
   if (llvm::sys::fs::is_directory(path))
     return inspectOut(flags);
+  if (flags.check) {
+    printError("--check: '" + flags.path + "' is no folder made by cleave");
+    return ExitUsage;
+  }
   if (path.ends_with(".json"))
     return inspectPlan(flags);
   if (path.ends_with(".safetensors"))
@@ -49,9 +54,11 @@ void cleave::addInspect(CLI::App &app, Verb &verb) {
       ->required()
       ->check(CLI::ExistingPath);
   command->add_flag("--json", flags->json, "print JSON");
-  addModelFlags(*command, flags->bindings, flags->shapes);
+  command->add_flag("--check", flags->check,
+                    "compare the files of OUT with their checksums");
+  addModelFlags(*command, flags->modelFlags);
   command->callback([flags, &verb] {
-    ImportOptions options = parseImports(flags->bindings, flags->shapes);
+    ImportOptions options = parseImports(flags->modelFlags);
     verb = [flags, options] { return inspect(*flags, options); };
   });
 }

@@ -4,6 +4,7 @@
 #define CLEAVE_TOOLS_CLEAVE_INSPECT_H
 
 #include "frontend/Import.h"
+#include "tools/cleave/CompileFlags.h"
 
 #include <string>
 
@@ -12,7 +13,8 @@ namespace cleave {
 struct InspectFlags {
   std::string path;
   bool json = false;
-  std::vector<std::string> bindings, shapes;
+  bool check = false; ///< compare the files of OUT with their checksums
+  ModelFlags modelFlags;
 };
 
 /// Each prints facts to standard output and returns an exit code.

@@ -25,6 +25,11 @@ static const Array &getArray(const Object &object, llvm::StringRef key) {
   return array ? *array : empty;
 }
 
+static Object getObject(const Object &object, llvm::StringRef key) {
+  const Object *found = object.getObject(key);
+  return found ? *found : Object();
+}
+
 static int64_t getCount(const Object &counts, llvm::StringRef name) {
   return counts.getInteger(name).value_or(0);
 }
@@ -58,14 +63,13 @@ static Object describeProgram(const Object &manifest, int64_t number) {
   for (auto [i, rank] : llvm::enumerate(getArray(manifest, "ranks")))
     if (rank.getAsObject()->getInteger("program") == number)
       ranks.push_back(static_cast<int64_t>(i));
-  Object counts;
-  if (const Object *found = program.getObject("counts"))
-    counts = *found;
+  Object counts = getObject(program, "counts");
   int64_t reductions =
       getCount(counts, "all_reduce") + getCount(counts, "reduce_scatter");
   return Object{{"name", program.getString("name").value_or("")},
                 {"ranks", std::move(ranks)},
                 {"arenaBytes", getArray(manifest, "arenaBytes")[number]},
+                {"liveBytes", getArray(manifest, "liveBytes")[number]},
                 {"weightBytes", getStateBytes(program)},
                 {"reductions", reductions},
                 {"counts", std::move(counts)}};
@@ -86,6 +90,7 @@ static Object describe(const Object &manifest) {
   return Object{{"model", manifest.getString("model").value_or("")},
                 {"world", manifest.getInteger("world").value_or(1)},
                 {"axes", std::move(axes)},
+                {"requires", getObject(manifest, "requires")},
                 {"inputs", Array(getArray(manifest, "inputs"))},
                 {"outputs", Array(getArray(manifest, "outputs"))},
                 {"reductions", reductions},
@@ -126,11 +131,12 @@ static void printCounts(const Object &counts, const char *title,
 
 static void printProgram(const Object &program) {
   llvm::outs() << llvm::formatv("program {0}: ranks {1}\n  memory of a rank: "
-                                "{2} of weights, {3} of arena\n",
+                                "{2} of weights, {3} of arena ({4} live)\n",
                                 *program.getString("name"),
                                 joinNumbers(getArray(program, "ranks"), ", "),
                                 formatBytes(getCount(program, "weightBytes")),
-                                formatBytes(getCount(program, "arenaBytes")));
+                                formatBytes(getCount(program, "arenaBytes")),
+                                formatBytes(getCount(program, "liveBytes")));
   const Object &counts = *program.getObject("counts");
   printCounts(counts, "kernels", {"loop", "row", "attention", "reduce"});
   printCounts(counts, "library calls", {"matmul", "conv"});
@@ -144,6 +150,11 @@ static void print(const Object &facts) {
   llvm::outs() << llvm::formatv("model: {0}\nranks: {1}\n",
                                 *facts.getString("model"),
                                 *facts.getInteger("world"));
+  const Object &needs = *facts.getObject("requires");
+  llvm::outs() << "needs: glibc " << needs.getString("glibc").value_or("?");
+  if (auto mpi = needs.getString("mpi"))
+    llvm::outs() << ", " << *mpi;
+  llvm::outs() << "\n";
   std::map<std::string, int64_t> axes;
   for (const auto &[name, size] : *facts.getObject("axes"))
     axes[name.str()] = size.getAsInteger().value_or(0);
@@ -158,6 +169,9 @@ static void print(const Object &facts) {
 int cleave::inspectOut(const InspectFlags &flags) {
   std::optional<Object> manifest = readManifest(flags.path);
   if (!manifest)
+    return ExitMismatch;
+  if (flags.check &&
+      failed(verifyFiles(flags.path, *manifest, Check::Contents)))
     return ExitMismatch;
   Object facts = describe(*manifest);
   if (flags.json)

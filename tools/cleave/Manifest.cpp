@@ -2,9 +2,11 @@
 
 #include "tools/cleave/Manifest.h"
 
+#include "codegen/output/OutFolder.h"
 #include "runtime/Format.h"
 #include "tools/cleave/Messages.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 using namespace cleave;
@@ -50,28 +52,45 @@ std::optional<llvm::json::Object> cleave::readManifest(llvm::StringRef out) {
   return manifest;
 }
 
+/// What is wrong with the file at `path`; empty: nothing.
+static std::string findDamage(llvm::StringRef path, uint64_t bytes,
+                              llvm::StringRef digest, Check check) {
+  uint64_t found = 0;
+  if (std::error_code error = llvm::sys::fs::file_size(path, found))
+    return "cannot be read: " + error.message();
+  if (found != bytes)
+    return llvm::formatv("has {0} bytes, expected {1}", found, bytes);
+  if (check == Check::Sizes)
+    return "";
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return "cannot be read: " + buffer.getError().message();
+  std::string hash = getDigest((*buffer)->getBuffer());
+  if (hash != digest)
+    return llvm::formatv("has the SHA-256 {0}, expected {1}", hash, digest);
+  return "";
+}
+
 llvm::LogicalResult cleave::verifyFiles(llvm::StringRef out,
-                                        const llvm::json::Object &manifest) {
+                                        const llvm::json::Object &manifest,
+                                        Check check) {
   const llvm::json::Array *files = manifest.getArray("files");
   for (const llvm::json::Value &entry : files ? *files : llvm::json::Array()) {
     const llvm::json::Object *file = entry.getAsObject();
     auto path = file ? file->getString("path") : std::nullopt;
     auto bytes = file ? file->getInteger("bytes") : std::nullopt;
-    if (!path || !bytes)
-      continue;
-    uint64_t found = 0;
-    if (std::error_code error =
-            llvm::sys::fs::file_size(out + "/" + *path, found)) {
-      printError(
-          ("'" + out + "' is incomplete: '" + *path + "': " + error.message())
-              .str());
+    auto digest = file ? file->getString("sha256") : std::nullopt;
+    if (!path || !bytes || !digest) {
+      printError(("'" + out + "/" + format::ManifestFile +
+                  "': a file has no path, bytes or sha256")
+                     .str());
       return llvm::failure();
     }
-    if (found != static_cast<uint64_t>(*bytes)) {
-      printError(("'" + out + "' is damaged: '" + *path + "' has " +
-                  llvm::Twine(found) + " bytes, expected " +
-                  llvm::Twine(*bytes))
-                     .str());
+    std::string damage =
+        findDamage((out + "/" + *path).str(), *bytes, *digest, check);
+    if (!damage.empty()) {
+      printError(("'" + out + "' is damaged: '" + *path + "' " + damage).str());
       return llvm::failure();
     }
   }

@@ -17,9 +17,11 @@ std::optional<llvm::json::Object> readJson(llvm::StringRef file);
 std::optional<llvm::json::Object> readManifest(llvm::StringRef out);
 
 /// Checks that every file that the manifest names is there in full; says which
-/// is not.
+/// is not. The sizes alone are quick; the contents are all read.
+enum class Check { Sizes, Contents };
 llvm::LogicalResult verifyFiles(llvm::StringRef out,
-                                const llvm::json::Object &manifest);
+                                const llvm::json::Object &manifest,
+                                Check check = Check::Sizes);
 
 } // namespace cleave
 

@@ -1,8 +1,8 @@
 //===- Run.cpp - cleave run: start the ranks of OUT on this host ----------===//
 //
 // One rank is started directly, several by mpirun, which merges their output;
-// this process waits for them and says so where a signal ended one. With
-// --loopback all ranks are threads of this process, on the runtime in OUT/lib.
+// Watch.h watches over them. With --loopback all ranks are threads of this
+// process, on the runtime in OUT/lib.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,15 +10,11 @@
 #include "tools/cleave/Manifest.h"
 #include "tools/cleave/Messages.h"
 #include "tools/cleave/Verbs.h"
+#include "tools/cleave/Watch.h"
 
-#include <cerrno>
-#include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <dlfcn.h>
 #include <memory>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace cleave;
@@ -30,14 +26,6 @@ struct RunFlags {
   std::vector<std::string> rest; ///< for the ranks
 };
 } // namespace
-
-static std::vector<char *> toArgv(std::vector<std::string> &arguments) {
-  std::vector<char *> argv;
-  for (std::string &argument : arguments)
-    argv.push_back(argument.data());
-  argv.push_back(nullptr);
-  return argv;
-}
 
 static int runLoopback(const RunFlags &flags) {
   std::string file =
@@ -54,8 +42,11 @@ static int runLoopback(const RunFlags &flags) {
   }
   std::vector<std::string> arguments{"cleave run"};
   arguments.insert(arguments.end(), flags.rest.begin(), flags.rest.end());
-  std::vector<char *> argv = toArgv(arguments);
-  return main(flags.out.c_str(), static_cast<int>(argv.size()) - 1,
+  std::vector<char *> argv;
+  for (std::string &argument : arguments)
+    argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  return main(flags.out.c_str(), static_cast<int>(arguments.size()),
               argv.data());
 }
 
@@ -74,66 +65,19 @@ static std::vector<std::string> getCommand(const RunFlags &flags,
   return command;
 }
 
-static pid_t started = 0;
-
-static void passOn(int signal) { kill(started, signal); }
-
-/// Starts `command`, which ends with this process. Signals to this process go
-/// to it; a terminal sends SIGINT to both.
-static void start(std::vector<std::string> &command) {
-  pid_t parent = getpid();
-  started = fork();
-  if (started == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != parent)
-      _exit(ExitPeer);
-    std::vector<char *> argv = toArgv(command);
-    execvp(argv[0], argv.data());
-    printError("cannot execute '" + command[0] + "': " + std::strerror(errno));
-    _exit(ExitMismatch);
-  }
-  signal(SIGINT, SIG_IGN);
-  for (int number : {SIGTERM, SIGUSR1, SIGHUP})
-    signal(number, passOn);
-}
-
-/// The exit code of what was started. A shell and mpirun give 128 + N for
-/// signal N.
-static int waitForRanks() {
-  int status = 0;
-  while (waitpid(started, &status, 0) < 0)
-    if (errno != EINTR) {
-      printError(std::string("cannot wait for the ranks: ") +
-                 std::strerror(errno));
-      return ExitPeer;
-    }
-  int number = WIFSIGNALED(status)         ? WTERMSIG(status)
-               : WEXITSTATUS(status) > 128 ? WEXITSTATUS(status) - 128
-                                           : 0;
-  if (number == 0)
-    return WEXITSTATUS(status);
-  printError("a rank was ended by signal " + std::to_string(number) + " (" +
-             strsignal(number) + ")");
-  return ExitPeer;
-}
-
 static int run(const RunFlags &flags) {
   std::optional<llvm::json::Object> manifest = readManifest(flags.out);
   if (!manifest || failed(verifyFiles(flags.out, *manifest)))
     return ExitMismatch;
   if (flags.loopback)
     return runLoopback(flags);
-  std::vector<std::string> command =
-      getCommand(flags, manifest->getInteger("world").value_or(1));
+  int64_t world = manifest->getInteger("world").value_or(1);
+  std::vector<std::string> command = getCommand(flags, world);
   // Ranks read no input, and mpirun would take that of a calling script.
   if (std::freopen("/dev/null", "r", stdin) == nullptr)
     printError("cannot open /dev/null");
-  start(command);
-  if (started < 0) {
-    printError(std::string("cannot start a process: ") + std::strerror(errno));
-    return ExitDevice;
-  }
-  return waitForRanks();
+  return runWatched(std::move(command),
+                    world > 1 ? Started::Mpirun : Started::Rank);
 }
 
 void cleave::addRun(CLI::App &app, Verb &verb) {

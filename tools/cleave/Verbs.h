@@ -21,6 +21,7 @@ enum ExitCode {
   ExitMismatch = 5,
   ExitPeer = 6,
   ExitDevice = 7,
+  ExitStopped = 75,
 };
 
 /// Runs the verb that was given, and returns the exit code.

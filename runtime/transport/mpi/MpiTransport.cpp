@@ -14,6 +14,7 @@
 #include "runtime/transport/mpi/MpiMessages.h"
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
@@ -103,11 +104,34 @@ private:
 };
 } // namespace
 
+/// Transports that are open, on an MPI that one of them has started: the last
+/// to close ends it.
+static std::atomic<int> openTransports{0};
+static std::atomic<bool> ownsMpi{false};
+
+/// Starts MPI unless the process has.
+static void ensureMpi(bool isResident) {
+  int started = 0, ended = 0, level = 0;
+  MPI_Finalized(&ended);
+  if (ended)
+    fail(ExitUsage, "MPI has ended in this process and cannot start again");
+  MPI_Initialized(&started);
+  if (!started) {
+    int wanted = isResident ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
+    checkMpi(MPI_Init_thread(nullptr, nullptr, wanted, &level),
+             "MPI_Init_thread");
+    ownsMpi = true;
+  }
+  MPI_Query_thread(&level);
+  if (isResident && level < MPI_THREAD_MULTIPLE)
+    fail(ExitUsage, "MPI was started without MPI_THREAD_MULTIPLE: the ranks of "
+                    "an open model have threads of their own");
+}
+
 void MpiTransport::startMpi() {
   StartWatch watch(options.deadlines.start);
-  int provided = 0, nodeSize = 1;
-  checkMpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided),
-           "MPI_Init_thread");
+  ensureMpi(options.isResident);
+  int nodeSize = 1;
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_rank(MPI_COMM_WORLD, &self);
   MPI_Comm_size(MPI_COMM_WORLD, &count);
@@ -126,6 +150,7 @@ void MpiTransport::startMpi() {
 
 MpiTransport::MpiTransport(const MpiOptions &options) : options(options) {
   startMpi();
+  ++openTransports;
   nodeIndex.assign(count, -1);
   for (int i = 0; i < localSize(); ++i)
     nodeIndex[node[i]] = i;
@@ -151,7 +176,8 @@ MpiTransport::~MpiTransport() {
   messages.close();
   exchanges.close();
   MPI_Comm_free(&nodeComm);
-  MPI_Finalize();
+  if (--openTransports == 0 && ownsMpi)
+    MPI_Finalize();
 }
 
 void MpiTransport::progress() {

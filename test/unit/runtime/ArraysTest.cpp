@@ -170,7 +170,25 @@ TEST(Arrays, RefusesWhatFormatsCannotHold) {
   std::string message = failureOf([&] { writeArrays(file, arrays); });
   EXPECT_NE(message.find("array 'w' is bf16"), std::string::npos) << message;
   EXPECT_FALSE(std::ifstream(file).good());
-  EXPECT_EQ(failureOf([] { verifyWritable("out.pb"); }),
+  EXPECT_EQ(failureOf([] { verifyWritableKind("out.pb"); }),
             "cannot write 'out.pb': expected a name in .npz, .npy or "
             ".safetensors");
+}
+
+// Tests that folders are no arrays, and that places where nothing can be
+// written are told from others.
+TEST(Arrays, RefusesFolders) {
+  std::string folder = testing::TempDir() + "folder.npz";
+  std::filesystem::create_directories(folder);
+  EXPECT_EQ(failureOf([&] { readArrays(folder); }),
+            "cannot read '" + folder + "': it is a folder");
+  EXPECT_EQ(failureOf([&] { verifyWritablePlace(folder); }),
+            "cannot write '" + folder + "': it is a folder");
+  EXPECT_EQ(failureOf([] { verifyWritablePlace("/nowhere/x.npz"); }),
+            "cannot write '/nowhere/x.npz': folder '/nowhere': No such file or "
+            "directory");
+  EXPECT_EQ(failureOf([] { verifyWritablePlace("/dev/null/x.npz"); }),
+            "cannot write '/dev/null/x.npz': folder '/dev/null': Not a "
+            "directory");
+  verifyWritablePlace("x.npz");
 }

@@ -1,0 +1,52 @@
+//===- Model.h - an open model: its ranks of this process -----------------===//
+#ifndef CLEAVE_RUNTIME_API_MODEL_H
+#define CLEAVE_RUNTIME_API_MODEL_H
+
+#include "runtime/api/Worker.h"
+#include "runtime/api/cleave.h"
+#include "runtime/main/RankRun.h"
+
+#include <functional>
+
+/// What stands behind the C interface; it says what holds. Errors are thrown as
+/// Failure.
+struct CleaveModel {
+  CleaveModel(const char *out, const CleaveOptions &options);
+  ~CleaveModel();
+  CleaveModel(const CleaveModel &) = delete;
+  CleaveModel &operator=(const CleaveModel &) = delete;
+
+  void run(const void *const *wholeInputs, void *const *wholeOutputs);
+
+  int world() const { return manifest.world; }
+  int rank() const { return ownRank; }
+  const std::vector<CleaveTensor> &getInputs() const { return inputs; }
+  const std::vector<CleaveTensor> &getOutputs() const { return outputs; }
+
+private:
+  struct Rank {
+    std::unique_ptr<cleave::rt::Transport> transport;
+    std::unique_ptr<cleave::rt::RankRun> run;
+    cleave::rt::Worker worker;
+  };
+
+  void openHere(const CleaveOptions &options);
+  void openLaunched(const CleaveOptions &options);
+  void start(Rank &rank, int threads);
+  void close();
+  /// Does a job on each rank's thread; throws the failure that the others
+  /// follow from.
+  void onAll(const std::function<void(Rank &)> &job);
+  /// Lets the others go on without a rank that has failed alone.
+  void leave(Rank &rank, const cleave::rt::Failure &failure);
+
+  cleave::rt::Manifest manifest;
+  std::vector<CleaveTensor> inputs, outputs;
+  bool isHere = true; ///< all ranks are in this process
+  int ownRank = 0;
+  std::vector<std::unique_ptr<Rank>> ranks;
+  std::mutex mutex;
+  std::optional<cleave::rt::Failure> broken; ///< why it cannot be run again
+};
+
+#endif
