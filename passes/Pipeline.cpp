@@ -46,6 +46,7 @@ void cleave::buildPipeline(mlir::OpPassManager &pm,
   pm.addPass(createFormChunksPass());
   pm.addPass(createOrderChunksPass({options.schedule}));
   verify(createVerifyCollectivesPass());
+  pm.addPass(createWidenProductsPass());
   pm.addPass(createFormKernelsPass());
   pm.addPass(createResolveViewsPass());
   pm.addPass(createAssignBuffersPass());

@@ -4,6 +4,26 @@
 
 include "mlir/Pass/PassBase.td"
 
+def WidenProductsPass : Pass<"cleave-widen-products", "::mlir::ModuleOp"> {
+  let summary = "rewrites products of types that no library call has";
+  let description = [{
+    Products, convolutions and attention of f16 and bf16 are computed in f32; a
+    product of f64 or integers becomes a reduction.
+
+    ```mlir
+    %p = cleave.dot %x, %w {...} : (tensor<4x8xf16>, tensor<8x6xf16>) -> tensor<4x6xf16>
+    ```
+    becomes
+    ```mlir
+    %a = cleave.cast %x : (tensor<4x8xf16>) -> tensor<4x8xf32>
+    %b = cleave.cast %w : (tensor<8x6xf16>) -> tensor<8x6xf32>
+    %c = cleave.dot %a, %b {...} : (tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
+    %p = cleave.cast %c : (tensor<4x6xf32>) -> tensor<4x6xf16>
+    ```
+  }];
+  let dependentDialects = ["::cleave::CleaveDialect"];
+}
+
 def FormKernelsPass : Pass<"cleave-form-kernels", "::mlir::ModuleOp"> {
   let summary = "groups the local ops of rank programs into kernels";
   let description = [{

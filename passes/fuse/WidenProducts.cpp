@@ -1,0 +1,125 @@
+//===- WidenProducts.cpp - products of types that no library call has -----===//
+//
+// Needs rank programs, before their kernels are formed. Guarantees that what is
+// left of products, convolutions and attention in f16 and bf16 is in f32, with
+// casts around it; and that a product of f64 or integers is a reduction of what
+// its repeated operands give, which is one generated kernel.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/fuse/Passes.h"
+
+#include "ir/Cleave.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace cleave;
+using namespace mlir;
+
+namespace cleave {
+#define GEN_PASS_DEF_WIDENPRODUCTSPASS
+#include "passes/fuse/Passes.h.inc"
+} // namespace cleave
+
+static RankedTensorType getResultType(Operation *op) {
+  return cast<RankedTensorType>(op->getResult(0).getType());
+}
+
+//===-- Narrow floats -----------------------------------------------------===//
+
+static Value castTo(OpBuilder &b, Location loc, Value value, Type element) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return b.create<CastOp>(loc, type.clone(element), value);
+}
+
+/// The op on f32, between casts.
+static void computeInSingle(Operation *op) {
+  OpBuilder b(op);
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(castTo(b, op->getLoc(), operand, b.getF32Type()));
+  RankedTensorType type = getResultType(op);
+  Operation *wide = cloneWithTypes(b, op, operands, type.clone(b.getF32Type()));
+  op->getResult(0).replaceAllUsesWith(
+      castTo(b, op->getLoc(), wide->getResult(0), type.getElementType()));
+  op->erase();
+}
+
+//===-- Doubles and integers ----------------------------------------------===//
+
+/// Repeats an operand whose dims are, in `order`, the dims `at` of `type`.
+static Value repeat(OpBuilder &b, Location loc, Value operand,
+                    ArrayRef<int64_t> order, ArrayRef<int64_t> at,
+                    RankedTensorType type) {
+  Value ordered =
+      b.createOrFold<TransposeOp>(loc, operand, b.getDenseI64ArrayAttr(order));
+  return b.create<BroadcastOp>(loc, type, ordered, at);
+}
+
+/// sum(lhs * rhs) over [batch, lhs free, ..., ...]; the last dims are the
+/// contracting ones, or the free ones of rhs where these are its last ones: its
+/// elements are read in order then.
+static void reduceProduct(DotOp op) {
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  ArrayRef<int64_t> lhs = op.getLhs().getType().getShape();
+  ArrayRef<int64_t> rhs = op.getRhs().getType().getShape();
+  SmallVector<int64_t> lhsFree = op.getLhsFree(), rhsFree = op.getRhsFree();
+  int64_t last = static_cast<int64_t>(rhs.size()) - 1;
+  bool contractsLast = llvm::is_contained(op.getRhsContract(), last);
+  SmallVector<int64_t> shape, lhsOrder, rhsOrder, lhsAt, rhsAt, reduced;
+  auto addDims = [&](ArrayRef<int64_t> left, ArrayRef<int64_t> right) {
+    for (size_t i = 0, e = std::max(left.size(), right.size()); i < e; ++i) {
+      int64_t at = shape.size();
+      shape.push_back(left.empty() ? rhs[right[i]] : lhs[left[i]]);
+      if (!left.empty()) {
+        lhsOrder.push_back(left[i]);
+        lhsAt.push_back(at);
+      }
+      if (!right.empty()) {
+        rhsOrder.push_back(right[i]);
+        rhsAt.push_back(at);
+      }
+    }
+  };
+  auto addContract = [&] {
+    for (size_t i = 0; i < op.getLhsContract().size(); ++i)
+      reduced.push_back(shape.size() + i);
+    addDims(op.getLhsContract(), op.getRhsContract());
+  };
+  addDims(op.getLhsBatch(), op.getRhsBatch());
+  addDims(lhsFree, {});
+  if (!contractsLast)
+    addContract();
+  addDims({}, rhsFree);
+  if (contractsLast)
+    addContract();
+  auto type = RankedTensorType::get(shape, op.getType().getElementType());
+  Value product =
+      b.create<BinaryOp>(loc, type, BinaryKind::Mul,
+                         repeat(b, loc, op.getLhs(), lhsOrder, lhsAt, type),
+                         repeat(b, loc, op.getRhs(), rhsOrder, rhsAt, type));
+  if (!reduced.empty())
+    product = b.create<ReduceOp>(loc, ReduceKind::Sum, product, reduced);
+  op.getResult().replaceAllUsesWith(product);
+  op.erase();
+}
+
+//===-- Pass --------------------------------------------------------------===//
+
+static void widen(Operation *op) {
+  if (!isa<DotOp, ConvOp, AttentionOp>(op))
+    return;
+  Type element = getResultType(op).getElementType();
+  if (element.isF16() || element.isBF16())
+    return computeInSingle(op);
+  if (auto dot = dyn_cast<DotOp>(op); dot && !element.isF32())
+    reduceProduct(dot);
+}
+
+namespace {
+struct WidenProductsPass
+    : cleave::impl::WidenProductsPassBase<WidenProductsPass> {
+  void runOnOperation() override { getOperation().walk(widen); }
+};
+} // namespace
