@@ -72,6 +72,16 @@ static LogicalResult verifyCluster(MLIRContext &context,
   return success();
 }
 
+/// For the IR after each pass; an empty path is none.
+static LogicalResult makeFolder(MLIRContext *context, StringRef path) {
+  if (path.empty())
+    return success();
+  if (std::error_code error = llvm::sys::fs::create_directories(path))
+    return emitError(UnknownLoc::get(context))
+           << "cannot create '" << path << "': " << error.message();
+  return success();
+}
+
 /// What `--emit` says.
 static LogicalResult emit(ModuleOp module, const CompileFlags &flags,
                           const EmitOptions &options) {
@@ -110,7 +120,8 @@ static EmitOptions getEmitOptions(const CompileFlags &flags,
 static int compileModel(MLIRContext &context, const CompileFlags &flags) {
   Progress progress;
   EmitOptions options = getEmitOptions(flags, progress);
-  if (failed(verifyOutput(&context, options)))
+  if (failed(verifyOutput(&context, options)) ||
+      failed(makeFolder(&context, flags.dumpFolder)))
     return ExitUsage;
   if (failed(verifyCluster(context, flags)))
     return ExitPlan;

@@ -15,7 +15,6 @@
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatAdapters.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
@@ -84,12 +83,6 @@ void Watcher::dump(Pass *pass, Operation *op) {
 
 LogicalResult cleave::lowerToRanks(ModuleOp module,
                                    const LowerOptions &options) {
-  if (!options.dumpFolder.empty())
-    if (std::error_code error =
-            llvm::sys::fs::create_directories(options.dumpFolder))
-      return emitError(UnknownLoc::get(module.getContext()))
-             << "cannot create '" << options.dumpFolder
-             << "': " << error.message();
   PassManager manager(module.getContext());
   manager.addInstrumentation(std::make_unique<Watcher>(options));
   buildPipeline(manager, options.pipeline);

@@ -13,7 +13,7 @@ namespace cleave {
 
 struct LowerOptions {
   PipelineOptions pipeline;
-  /// Folder for the IR after each pass; empty: none.
+  /// Folder for the IR after each pass, which is there; empty: none.
   std::string dumpFolder;
   /// Print the plans that were considered to standard output.
   bool printPlan = false;

@@ -48,7 +48,7 @@ static pid_t start(std::vector<std::string> &command, const sigset_t &before) {
   std::vector<char *> argv = toArgv(command);
   execvp(argv[0], argv.data());
   printError("cannot execute '" + command[0] + "': " + std::strerror(errno));
-  _exit(ExitMismatch);
+  _exit(ExitDevice);
 }
 
 /// True when a child of `parent` lives: is there and no zombie.
