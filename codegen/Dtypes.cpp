@@ -13,9 +13,10 @@ using namespace mlir;
 
 static constexpr struct {
   const char *manifest, *safetensors;
-} Names[] = {{"f32", "F32"}, {"f64", "F64"},  {"f16", "F16"}, {"bf16", "BF16"},
-             {"i8", "I8"},   {"u8", "U8"},    {"i16", "I16"}, {"i32", "I32"},
-             {"i64", "I64"}, {"bool", "BOOL"}};
+} Names[] = {{"f32", "F32"}, {"f64", "F64"},   {"f16", "F16"}, {"bf16", "BF16"},
+             {"i8", "I8"},   {"u8", "U8"},     {"i16", "I16"}, {"i32", "I32"},
+             {"i64", "I64"}, {"bool", "BOOL"}, {"u16", "U16"}, {"u32", "U32"},
+             {"u64", "U64"}};
 
 StringRef cleave::getManifestName(CleaveDtype dtype) {
   return Names[dtype].manifest;
@@ -38,12 +39,12 @@ FailureOr<CleaveDtype> cleave::getDtype(Operation *user, Type type) {
     return CLEAVE_BOOL;
   if (type.isInteger(8))
     return type.isUnsignedInteger() ? CLEAVE_U8 : CLEAVE_I8;
-  if (type.isInteger(16) && !type.isUnsignedInteger())
-    return CLEAVE_I16;
-  if (type.isInteger(32) && !type.isUnsignedInteger())
-    return CLEAVE_I32;
-  if (type.isInteger(64) && !type.isUnsignedInteger())
-    return CLEAVE_I64;
+  if (type.isInteger(16))
+    return type.isUnsignedInteger() ? CLEAVE_U16 : CLEAVE_I16;
+  if (type.isInteger(32))
+    return type.isUnsignedInteger() ? CLEAVE_U32 : CLEAVE_I32;
+  if (type.isInteger(64))
+    return type.isUnsignedInteger() ? CLEAVE_U64 : CLEAVE_I64;
   return user->emitError() << "element type " << type
                            << " has no form in a compiled program";
 }

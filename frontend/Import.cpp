@@ -3,6 +3,7 @@
 #include "frontend/Import.h"
 
 #include "frontend/BindDims.h"
+#include "frontend/BindValues.h"
 #include "frontend/GraphImporter.h"
 #include "frontend/Load.h"
 #include "frontend/NodeImporter.h"
@@ -59,6 +60,7 @@ cleave::importModel(MLIRContext &context, StringRef path,
   DimSizes sizes;
   if (failed(loadModel(&context, path, model)) ||
       failed(verifySupported(&context, model, table)) ||
+      failed(bindValues(&context, options, model)) ||
       failed(bindDims(&context, options, model, sizes)) ||
       failed(checkModel(&context, model)))
     return failure();

@@ -25,6 +25,8 @@ struct ImportOptions {
   std::map<std::string, int64_t> bindings;
   /// Input -> whole shape (`--shapes x:8x128`), for dims without a usable name.
   std::map<std::string, llvm::SmallVector<int64_t>> shapes;
+  /// Input -> numbers (`--value axes=0,2`): it is a constant, no input.
+  std::map<std::string, llvm::SmallVector<std::string>> values;
   /// Every float initializer of rank 1 or more is a param, however small.
   /// Scalars stay constants: exporters write the numbers of a formula that way.
   bool train = false;
@@ -37,6 +39,10 @@ parseBinding(llvm::StringRef text, ImportOptions &options, std::string &error);
 /// after it is a scalar). On failure `error` says why.
 [[nodiscard]] mlir::LogicalResult
 parseShape(llvm::StringRef text, ImportOptions &options, std::string &error);
+/// Parses the value of `--value`, INPUT=1,2 (the last equal sign splits; nothing
+/// after it is no number). On failure `error` says why.
+[[nodiscard]] mlir::LogicalResult
+parseValue(llvm::StringRef text, ImportOptions &options, std::string &error);
 
 /// Reads `path` (.onnx; .onnxtxt is ONNX's text syntax). Every failure has at
 /// least one diagnostic, located at the model file and, where there is one, the

@@ -1,7 +1,7 @@
 //===- cleave-import.cpp - print what the importer makes of a model -------===//
 //
 // usage: cleave-import MODEL [--bind NAME=SIZE]... [--shapes INPUT:8x128]...
-//                      [--locations]
+//                      [--value INPUT=1,2]... [--locations]
 //
 // For tests of the frontend alone: prints the logical program, or one error
 // line per diagnostic and exits 3, as `cleave` does.
@@ -35,6 +35,7 @@ int main(int argc, char **argv) {
   cl::opt<std::string> path(cl::Positional, cl::Required, cl::desc("MODEL"));
   cl::list<std::string> binds("bind", cl::desc("NAME=SIZE"));
   cl::list<std::string> shapes("shapes", cl::desc("INPUT:8x128"));
+  cl::list<std::string> values("value", cl::desc("INPUT=1,2"));
   cl::opt<bool> locations("locations", cl::desc("print locations"));
   cl::opt<bool> train("train", cl::desc("small initializers are params"));
   cl::ParseCommandLineOptions(argc, argv, "import a model and print it\n");
@@ -47,6 +48,8 @@ int main(int argc, char **argv) {
     valid = valid && succeeded(parseBinding(text, options, error));
   for (const std::string &text : shapes)
     valid = valid && succeeded(parseShape(text, options, error));
+  for (const std::string &text : values)
+    valid = valid && succeeded(parseValue(text, options, error));
   if (!valid) {
     llvm::errs() << "cleave: error: " << error << "\n";
     return 2;

@@ -10,29 +10,31 @@
 
 using namespace cleave;
 
-void cleave::addModelFlags(CLI::App &command,
-                           std::vector<std::string> &bindings,
-                           std::vector<std::string> &shapes) {
-  command.add_option("--bind", bindings, "DIM=SIZE of a symbolic dim")
-      ->expected(1)
-      ->take_all();
-  command
-      .add_option("--shapes", shapes,
-                  "INPUT:8x128, for dims without a usable name")
-      ->expected(1)
-      ->take_all();
+void cleave::addModelFlags(CLI::App &command, ModelFlags &flags) {
+  auto add = [&](const char *name, std::vector<std::string> &values,
+                 const char *help) {
+    command.add_option(name, values, help)->expected(1)->take_all();
+  };
+  add("--bind", flags.bindings, "DIM=SIZE of a symbolic dim");
+  add("--shapes", flags.shapes, "INPUT:8x128, for dims without a usable name");
+  add("--value", flags.values, "INPUT=1,2: an input that is a constant");
 }
 
-ImportOptions cleave::parseImports(const std::vector<std::string> &bindings,
-                                   const std::vector<std::string> &shapes) {
+using ImportParser = mlir::LogicalResult (*)(llvm::StringRef, ImportOptions &,
+                                             std::string &);
+
+ImportOptions cleave::parseImports(const ModelFlags &flags) {
   ImportOptions options;
-  std::string error;
-  for (const std::string &text : bindings)
-    if (failed(parseBinding(text, options, error)))
-      throw CLI::ValidationError("--bind", error);
-  for (const std::string &text : shapes)
-    if (failed(parseShape(text, options, error)))
-      throw CLI::ValidationError("--shapes", error);
+  auto parse = [&](const char *name, const std::vector<std::string> &values,
+                   ImportParser parser) {
+    std::string error;
+    for (const std::string &text : values)
+      if (failed(parser(text, options, error)))
+        throw CLI::ValidationError(name, error);
+  };
+  parse("--bind", flags.bindings, parseBinding);
+  parse("--shapes", flags.shapes, parseShape);
+  parse("--value", flags.values, parseValue);
   return options;
 }
 
@@ -108,7 +110,7 @@ CLI::App *cleave::addCompileFlags(CLI::App &app, CompileFlags &flags) {
       ->check([](const std::string &path) -> std::string {
         return path.empty() ? "expected a path, found none" : "";
       });
-  addModelFlags(*command, flags.bindings, flags.shapes);
+  addModelFlags(*command, flags.modelFlags);
   addPlanFlags(*command, flags);
   addTrainFlags(*command, flags);
   command->add_option("--target-cpu", flags.cpu,
@@ -125,7 +127,7 @@ CLI::App *cleave::addCompileFlags(CLI::App &app, CompileFlags &flags) {
 }
 
 void cleave::parseModelFlags(CompileFlags &flags) {
-  flags.imports = parseImports(flags.bindings, flags.shapes);
+  flags.imports = parseImports(flags.modelFlags);
   flags.imports.train = flags.pipeline.train;
   flags.pipeline.plan.shards = llvm::join(flags.shards, ";");
   flags.pipeline.plan.stages = llvm::join(flags.stages, ";");

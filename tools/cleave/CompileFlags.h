@@ -10,6 +10,11 @@
 
 namespace cleave {
 
+/// The flags of every verb that reads a model, as given.
+struct ModelFlags {
+  std::vector<std::string> bindings, shapes, values;
+};
+
 struct CompileFlags {
   std::string model, out;
   std::string emit = "out"; ///< out, plan, mlir, llvm or obj
@@ -19,7 +24,8 @@ struct CompileFlags {
   PipelineOptions pipeline;
   ImportOptions imports;
   /// As given; parseModelFlags fills the options above.
-  std::vector<std::string> bindings, shapes, shards, stages;
+  ModelFlags modelFlags;
+  std::vector<std::string> shards, stages;
 };
 
 /// Adds the verb and its flags.
@@ -28,11 +34,9 @@ CLI::App *addCompileFlags(CLI::App &app, CompileFlags &flags);
 /// Parses the repeated flags. Throws CLI::ValidationError.
 void parseModelFlags(CompileFlags &flags);
 
-/// `--bind` and `--shapes`, which every verb that reads a model has.
-void addModelFlags(CLI::App &command, std::vector<std::string> &bindings,
-                   std::vector<std::string> &shapes);
-ImportOptions parseImports(const std::vector<std::string> &bindings,
-                           const std::vector<std::string> &shapes);
+/// Adds `--bind`, `--shapes` and `--value`.
+void addModelFlags(CLI::App &command, ModelFlags &flags);
+ImportOptions parseImports(const ModelFlags &flags);
 
 } // namespace cleave
 

@@ -1,4 +1,4 @@
-//===- FlagsTests.cpp - what --bind and --shapes take ---------------------===//
+//===- FlagsTests.cpp - what --bind, --shapes and --value take ---------------------===//
 
 #include "frontend/Import.h"
 #include "gtest/gtest.h"
@@ -39,6 +39,22 @@ TEST(Flags, ShapesSplitAtTheLastColon) {
   EXPECT_TRUE(options.shapes.at("scalar").empty());
   for (const char *text : {"x", ":8", "x:8x", "x:8xq", "x:-1"})
     EXPECT_TRUE(failed(parseShape(text, options, error))) << text;
+}
+
+TEST(Flags, ValuesSplitAtTheLastEqualSign) {
+  ImportOptions options;
+  std::string error;
+  EXPECT_TRUE(succeeded(parseValue("axes=-1, 2", options, error)));
+  EXPECT_TRUE(succeeded(parseValue("a=b=0.5", options, error)));
+  EXPECT_TRUE(succeeded(parseValue("none=", options, error)));
+  using List = llvm::SmallVector<std::string>;
+  EXPECT_EQ(options.values.at("axes"), (List{"-1", "2"}));
+  EXPECT_EQ(options.values.at("a=b"), List{"0.5"});
+  EXPECT_TRUE(options.values.at("none").empty());
+  for (const char *text : {"axes", "=1", ""})
+    EXPECT_TRUE(failed(parseValue(text, options, error))) << text;
+  EXPECT_TRUE(failed(parseValue("axes=3", options, error)));
+  EXPECT_EQ(error, "input 'axes' has two values");
 }
 
 } // namespace
