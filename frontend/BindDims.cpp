@@ -207,10 +207,25 @@ private:
   std::vector<onnx::ValueInfoProto *> inputs;
 };
 
+/// Some exporters write "?" for a size without a name: such dims need not
+/// agree.
+template <typename Values> void dropMarks(Values &values) {
+  for (onnx::ValueInfoProto &value : values)
+    if (value.type().tensor_type().has_shape())
+      for (Dimension &dim : *value.mutable_type()
+                                 ->mutable_tensor_type()
+                                 ->mutable_shape()
+                                 ->mutable_dim())
+        if (dim.dim_param() == "?")
+          dim.clear_dim_param();
+}
+
 } // namespace
 
 LogicalResult cleave::bindDims(MLIRContext *context,
                                const ImportOptions &options, LoadedModel &model,
                                DimSizes &sizes) {
+  dropMarks(*model.proto.mutable_graph()->mutable_input());
+  dropMarks(*model.proto.mutable_graph()->mutable_output());
   return Binder(context, options, model, sizes).run();
 }
