@@ -53,33 +53,32 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
-/// Batch, heads (when each has its own key) and queries are parallel, as is the
-/// size of a value; keys and the size of a key stay whole.
+/// Batch, heads and queries are parallel, as is the size of a value; keys and
+/// the size of a key stay whole. A head is a group of keys and a place in it:
+/// heads are split by whole groups, or within the only one.
 ShardingRule AttentionOp::getShardingRule() {
   ShardingRule rule;
   ArrayRef<int64_t> q = getQ().getType().getShape(),
                     v = getV().getType().getShape();
-  bool grouped = q[1] != v[1];
   int64_t batch = rule.addFactor(q[0]);
-  int64_t head =
-      rule.addFactor(q[1], grouped ? FactorKind::Whole : FactorKind::Parallel);
-  int64_t group = grouped ? rule.addFactor(v[1], FactorKind::Whole) : head;
+  int64_t group = rule.addFactor(v[1]);
+  DimFactors head = {group, rule.addFactor(q[1] / v[1])};
   int64_t query = rule.addFactor(q[2], getCausal() ? FactorKind::Whole
                                                    : FactorKind::Parallel);
   int64_t key = rule.addFactor(v[2], FactorKind::Whole);
   int64_t size = rule.addFactor(q[3], FactorKind::Whole);
   int64_t valueSize = rule.addFactor(v[3]);
-  rule.operands = {{{batch}, {head}, {query}, {size}},
+  rule.operands = {{{batch}, head, {query}, {size}},
                    {{batch}, {group}, {key}, {size}},
                    {{batch}, {group}, {key}, {valueSize}}};
   if (getMask()) {
-    TensorFactors mask = {{batch}, {head}, {query}, {key}};
+    TensorFactors mask = {{batch}, head, {query}, {key}};
     for (auto [dim, whole] : llvm::enumerate(tensorType(getMask()).getShape()))
       if (whole == 1)
         mask[dim].clear();
     rule.operands.push_back(mask);
   }
-  rule.results = {{{batch}, {head}, {query}, {valueSize}}};
+  rule.results = {{{batch}, head, {query}, {valueSize}}};
   return rule;
 }
 
@@ -89,8 +88,8 @@ Work AttentionOp::getWork() {
   ArrayRef<int64_t> q = getQ().getType().getShape(),
                     v = getV().getType().getShape();
   double scores = static_cast<double>(q[0]) * q[1] * q[2] * v[2];
-  work.isProduct = true;
   work.flops = scores * (2.0 * q[3] + 2.0 * v[3] + 12.0);
+  work.isProduct = true;
   return work;
 }
 

@@ -180,14 +180,15 @@ FailureOr<SmallVector<Value>> DotOp::buildGradients(OpBuilder &b,
 
 //===-- Conv --------------------------------------------------------------===//
 
-/// Size of a spatial dim of the result, as ONNX Conv and ConvTranspose say.
+/// Size of a spatial dim of the result, as ONNX Conv and ConvTranspose say;
+/// negative when the kernel is larger than the padded input.
 static int64_t getConvSize(int64_t in, int64_t kernel, int64_t stride,
                            int64_t dilation, int64_t pads,
                            int64_t outputPadding, bool transposed) {
   int64_t span = dilation * (kernel - 1) + 1;
   if (transposed)
     return stride * (in - 1) + outputPadding + span - pads;
-  return (in + pads - span) / stride + 1;
+  return in + pads < span ? -1 : (in + pads - span) / stride + 1;
 }
 
 LogicalResult ConvOp::inferReturnTypes(MLIRContext *,
@@ -214,6 +215,17 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *,
         "needs one stride, dilation and output padding and two "
         "pads for each of ",
         spatial, " spatial dims");
+  auto areAtLeast = [](ArrayRef<int64_t> list, int64_t least) {
+    return llvm::all_of(list, [&](int64_t value) { return value >= least; });
+  };
+  if (!areAtLeast(adaptor.getStrides(), 1) ||
+      !areAtLeast(adaptor.getDilations(), 1) ||
+      !areAtLeast(adaptor.getPads(), 0) ||
+      !areAtLeast(adaptor.getOutputPadding(), 0) ||
+      !areAtLeast(weight.getShape().drop_front(2), 1))
+    return emitOptionalError(
+        loc, "strides, dilations and the kernel's dims must be positive, pads "
+             "and output padding not negative");
   bool transposed = adaptor.getTransposed();
   int64_t inChannels =
       transposed ? weight.getDimSize(0) : weight.getDimSize(1) * groups;
@@ -276,6 +288,6 @@ Work ConvOp::getWork() {
   work.flops =
       kernel *
       (getTransposed() ? getInput().getType() : getType()).getNumElements();
+  work.isProduct = true;
   return work;
 }
-  work.isProduct = true;

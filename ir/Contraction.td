@@ -39,6 +39,8 @@ def ConvOp : Cleave_TensorOp<"conv"> {
 
     Constraints:
     * 1 to 3 spatial dims; strides, dilations, output_padding one a spatial dim, pads two;
+    * strides, dilations and kernel dims are positive, pads and output_padding not negative;
+    * the kernel is no larger than the padded input;
     * channels divide into groups; weight and input channels agree.
   }];
   let arguments = (ins StaticTensor:$input, StaticTensor:$weight,

@@ -64,7 +64,10 @@ static FailureOr<int64_t> getGroupSize(Operation *op, FlatSymbolRefAttr symbol,
   if (!mesh)
     return op->emitOpError() << "names no mesh: " << symbol;
   int64_t size = 1;
+  llvm::SmallSet<StringRef, 4> seen;
   for (StringRef axis : axes.getAsValueRange<StringAttr>()) {
+    if (!seen.insert(axis).second)
+      return op->emitOpError() << "names axis \"" << axis << "\" twice";
     int64_t axisSize = mesh.getMesh().getAxisSize(axis);
     if (!axisSize)
       return op->emitOpError()
@@ -132,6 +135,12 @@ LogicalResult RecvOp::verifySymbolUses(SymbolTableCollection &) {
   return verifyPairs(*this, getPairs());
 }
 
+LogicalResult AxisIndexOp::verifySymbolUses(SymbolTableCollection &tables) {
+  if (getType().getRank() != 0 || !getType().getElementType().isInteger(64))
+    return emitOpError() << "gives tensor<i64>, found " << getType();
+  return getGroupSize(*this, getMeshAttr(), getAxes(), tables);
+}
+
 Work AllReduceOp::getWork() { return getElementwiseWork(*this, 1); }
 Work AllGatherOp::getWork() { return getElementwiseWork(*this, 0); }
 Work ReduceScatterOp::getWork() { return getElementwiseWork(*this, 1); }
@@ -166,5 +175,11 @@ Work TakeShardOp::getWork() {
   Work work;
   work.bytesRead = work.bytesWritten = getByteSize(getType());
   return work;
+}
+LogicalResult MaskOp::verify() {
+  if (static_cast<int64_t>(getSize()) < 0)
+    return emitOpError() << "size must not be negative, found "
+                         << static_cast<int64_t>(getSize());
+  return verifyIndex(*this, getIndex().getType(), getDim(), getType());
 }
 Work MaskOp::getWork() { return getElementwiseWork(*this, 1); }

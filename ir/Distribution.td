@@ -82,8 +82,13 @@ def RecvOp : Cleave_CollectiveOp<"recv"> {
   let assemblyFormat = "`pairs` $pairs `tag` $tag attr-dict `:` type($result)";
 }
 
-def AxisIndexOp : Cleave_Op<"axis_index", [Pure]> {
+def AxisIndexOp : Cleave_Op<"axis_index", [Pure,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "this rank's index along the axes (mixed radix, outer first)";
+  let description = [{
+    Constraints:
+    * the mesh has the axes, each named once; the result is tensor<i64>.
+  }];
   let arguments = (ins FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes);
   let results = (outs StaticTensor:$result);
   let assemblyFormat = "$mesh $axes attr-dict `:` type($result)";
@@ -107,9 +112,12 @@ def MaskOp : Cleave_Op<"mask", [Pure, AllTypesMatch<["x", "result"]>, DeclareOpI
   let description = [{
     Local level. With c the local size of `dim` and `index` this rank's axis_index,
     element p of dim is valid when index * c + p < size; the others become `fill`.
+    Constraints:
+    * index is tensor<i64>; dim is in range; size is not negative.
   }];
   let arguments = (ins StaticTensor:$x, StaticTensor:$index, I64Attr:$dim, I64Attr:$size, F64Attr:$fill);
   let results = (outs StaticTensor:$result);
+  let hasVerifier = 1;
 }
 
 #endif

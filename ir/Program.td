@@ -9,11 +9,10 @@ def KernelOp : Cleave_Op<"kernel", [IsolatedFromAbove, SingleBlock,
   let summary = "a group of ops that runs as one kernel or library call";
   let description = [{
     The region gets the operands as block arguments and ends in `cleave.yield`. The
-    body stays in tensor ops: `codegen` turns it into code by `kind`. `workspace`:
-    bytes of scratch per thread.
+    body stays in tensor ops: `codegen` turns it into code by `kind`.
 
     ```mlir
-    %r = cleave.kernel loop (%a, %b) {workspace = 0 : i64} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+    %r = cleave.kernel loop (%a, %b) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
     ^bb0(%x: tensor<4xf32>, %y: tensor<4xf32>):
       %s = cleave.binary add %x, %y : tensor<4xf32>
       cleave.yield %s : tensor<4xf32>
@@ -22,8 +21,7 @@ def KernelOp : Cleave_Op<"kernel", [IsolatedFromAbove, SingleBlock,
     Constraints:
     * block arguments have the types of the operands, the yield those of the results.
   }];
-  let arguments = (ins KernelKindAttr:$kind, Variadic<StaticTensor>:$inputs,
-                       DefaultValuedAttr<I64Attr, "0">:$workspace);
+  let arguments = (ins KernelKindAttr:$kind, Variadic<StaticTensor>:$inputs);
   let results = (outs Variadic<StaticTensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$kind `(` $inputs `)` attr-dict `:` functional-type($inputs, $results) $body";

@@ -4,6 +4,7 @@
 
 #include "ir/Distribution.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 #include <numeric>
 
@@ -56,6 +57,8 @@ static FailureOr<RankedTensorType> getStateType(Operation *op,
     return op->emitOpError()
            << "symbol " << symbol << " is sharded over an unknown mesh "
            << param.getSharding()->getMesh();
+  if (failed(verifySharding(param, *param.getSharding(), type, mesh.getMesh())))
+    return failure();
   return getLocalType(type, *param.getSharding(), mesh.getMesh());
 }
 
@@ -79,6 +82,22 @@ ShardingRule LoadOp::getShardingRule() {
 /// The bytes are read by whoever uses the value.
 Work LoadOp::getWork() { return Work(); }
 
+/// Checks all stores of a block from its first one, so that each is seen once.
+static LogicalResult verifyStoredOnce(StoreOp first) {
+  for (Operation *op = first->getPrevNode(); op; op = op->getPrevNode())
+    if (isa<StoreOp>(op))
+      return success();
+  llvm::SmallPtrSet<StringAttr, 8> stored;
+  for (Operation *op = first; op; op = op->getNextNode())
+    if (auto store = dyn_cast<StoreOp>(op))
+      if (!stored.insert(store.getSymbolAttr().getAttr()).second)
+        return store.emitOpError()
+               << "stores " << store.getSymbolAttr() << " a second time";
+  return success();
+}
+
 LogicalResult StoreOp::verifySymbolUses(SymbolTableCollection &tables) {
+  if (failed(verifyStoredOnce(*this)))
+    return failure();
   return verifyStateUse(*this, getSymbolAttr(), getValue().getType(), tables);
 }

@@ -83,6 +83,19 @@ StridedView::reshape(llvm::ArrayRef<int64_t> newShape) const {
   return result;
 }
 
+llvm::SmallVector<int64_t> cleave::getChannelsLast(int64_t rank) {
+  llvm::SmallVector<int64_t> order = {0};
+  for (int64_t dim = 2; dim < rank; ++dim)
+    order.push_back(dim);
+  order.push_back(1);
+  return order;
+}
+
+bool StridedView::isDenseIn(llvm::ArrayRef<int64_t> order) const {
+  StridedView ordered = transpose(order);
+  return isDense(ordered.shape, ordered.strides);
+}
+
 StridedView StridedView::transpose(llvm::ArrayRef<int64_t> perm) const {
   StridedView result{{}, {}, offset};
   for (int64_t dim : perm) {

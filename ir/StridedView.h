@@ -23,6 +23,10 @@ llvm::SmallVector<int64_t> getDenseStrides(llvm::ArrayRef<int64_t> shape);
 /// not count.
 bool isDense(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> strides);
 
+/// Dims of an image batch [N, C, spatial...] from outermost to innermost in
+/// memory, when channels lie together: N, spatial..., C.
+llvm::SmallVector<int64_t> getChannelsLast(int64_t rank);
+
 struct StridedView {
   llvm::SmallVector<int64_t> shape;
   llvm::SmallVector<int64_t> strides; ///< in elements
@@ -30,6 +34,8 @@ struct StridedView {
 
   /// The same elements under another shape; none when that needs a copy.
   std::optional<StridedView> reshape(llvm::ArrayRef<int64_t> shape) const;
+  /// Whether the dims, from outermost to innermost in `order`, are dense.
+  bool isDenseIn(llvm::ArrayRef<int64_t> order) const;
   /// Dim i of the result is dim perm[i].
   StridedView transpose(llvm::ArrayRef<int64_t> perm) const;
   /// Undoes `transpose(perm)`.

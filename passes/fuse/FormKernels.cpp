@@ -93,7 +93,7 @@ void Outliner::run() {
   Location loc = group.root->getLoc();
   auto types = llvm::to_vector(TypeRange(ValueRange(results)));
   auto kernel = builder.create<KernelOp>(loc, types, group.kind,
-                                         operands.getArrayRef(), 0);
+                                         operands.getArrayRef());
   Block *block = builder.createBlock(&kernel.getBody());
   IRMapping map;
   for (Value operand : operands)

@@ -124,9 +124,20 @@ void Assigner::placeOutputs() {
                                        static_cast<int64_t>(i)};
 }
 
+/// Whether argument `number` is only added to the result of a convolution.
+static bool isSummand(KernelOp kernel, unsigned number) {
+  Value argument = kernel.getBody().getArgument(number);
+  if (kernel.getKind() != KernelKind::Conv || !argument.hasOneUse())
+    return false;
+  auto add = dyn_cast<BinaryOp>(*argument.getUsers().begin());
+  return add && add.getKind() == BinaryKind::Add;
+}
+
 /// Whether the body reads argument `number` only element by element, at the
 /// element that it computes.
 static bool isReadInPlace(KernelOp kernel, unsigned number) {
+  if (isSummand(kernel, number))
+    return true;
   if (kernel.getKind() != KernelKind::Loop)
     return false;
   Block &body = kernel.getBody().front();
@@ -306,6 +317,8 @@ LogicalResult Assigner::run() {
   writeAttributes();
   Builder builder(function.getContext());
   function->setAttr("cleave.arena_bytes", builder.getI64IntegerAttr(bytes));
+  function->setAttr("cleave.live_bytes",
+                    builder.getI64IntegerAttr(getLivenessBound(blocks)));
   if (auto overlap = findOverlap(blocks))
     return function.emitError()
            << "arena blocks " << overlap->first << " and " << overlap->second

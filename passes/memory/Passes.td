@@ -31,9 +31,11 @@ def AssignBuffersPass : Pass<"cleave-assign-buffers", "::mlir::ModuleOp"> {
   let summary = "gives every value of a rank program its place in memory";
   let description = [{
     Writes `cleave.buffers` on ops, `cleave.buffer` on arguments and results, and
-    `cleave.arena_bytes` on the function. Values whose lives do not overlap share
+    `cleave.arena_bytes` on the function, beside `cleave.live_bytes`, the most bytes
+    that live at one time: the arena cannot be smaller. Values whose lives do not overlap share
     bytes of the arena; an all-reduce works in place when its operand dies there,
-    and so does a loop kernel that reads an operand element by element.
+    and so does a loop kernel that reads an operand element by element, and a
+    convolution to which an operand is added.
 
     After:
     ```mlir

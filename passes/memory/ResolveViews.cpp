@@ -6,6 +6,9 @@
 // an operand that must be dense, or whose dims must join, and is not so. Equal
 // copies are made once.
 //
+// Convolutions store channels last, the layout of oneDNN's fast code, and the
+// elementwise and pooling kernels behind them follow.
+//
 //===----------------------------------------------------------------------===//
 
 #include "passes/memory/Layout.h"
@@ -38,9 +41,22 @@ static ArrayRef<int64_t> getCommonTranspose(Value value) {
   return perm;
 }
 
+static int64_t getRank(Value value) {
+  return cast<RankedTensorType>(value.getType()).getRank();
+}
+
+/// Sets the order in which a kernel stores its only result.
+static void setOrder(KernelOp kernel, ArrayRef<int64_t> order) {
+  Builder builder(kernel.getContext());
+  kernel->setAttr(OrdersAttrName,
+                  builder.getArrayAttr({builder.getDenseI64ArrayAttr(order)}));
+}
+
 /// Attention stores rows of any order of the outer dims; so does a loop kernel
 /// as long as the innermost dim stays innermost.
 static void chooseOrders(KernelOp kernel) {
+  if (kernel.getKind() == KernelKind::Conv)
+    return setOrder(kernel, getChannelsLast(getRank(kernel.getResult(0))));
   bool free = kernel.getKind() == KernelKind::Attention ||
               kernel.getKind() == KernelKind::Loop;
   if (!free || kernel.getNumResults() != 1 || kernel->hasAttr(OrdersAttrName))
@@ -48,9 +64,7 @@ static void chooseOrders(KernelOp kernel) {
   ArrayRef<int64_t> perm = getCommonTranspose(kernel.getResult(0));
   if (perm.empty() || perm.back() != static_cast<int64_t>(perm.size()) - 1)
     return;
-  Builder builder(kernel.getContext());
-  kernel->setAttr(OrdersAttrName,
-                  builder.getArrayAttr({builder.getDenseI64ArrayAttr(perm)}));
+  setOrder(kernel, perm);
 }
 
 //===-- Copies ----------------------------------------------------------===//
@@ -66,6 +80,9 @@ private:
   void visit(Operation *op);
   void visitBlock(Block &block);
   void visitMatmul(KernelOp kernel);
+  void visitConv(KernelOp kernel);
+  bool isChannelsLast(Value value) const;
+  void followOperands(KernelOp kernel);
   void visitReturn(func::ReturnOp op);
   void makeDense(OpOperand &operand);
   Value copyBefore(Operation *user, Value value, ArrayRef<int64_t> order);
@@ -91,7 +108,7 @@ Value Resolver::copyBefore(Operation *user, Value value,
     builder.setInsertionPointAfterValue(value);
   auto kernel =
       builder.create<KernelOp>(value.getLoc(), TypeRange{value.getType()},
-                               KernelKind::Loop, ValueRange{value}, 0);
+                               KernelKind::Loop, ValueRange{value});
   kernel->setAttr(OrdersAttrName, builder.getArrayAttr({orderAttr}));
   Block *body = builder.createBlock(&kernel.getBody(), {}, {value.getType()},
                                     {value.getLoc()});
@@ -183,6 +200,36 @@ void Resolver::visitMatmul(KernelOp kernel) {
   fix(dot.getRhs(), dot.getRhsBatch(), dot.getRhsFree(), dot.getRhsContract());
 }
 
+/// Whether the value is an image batch whose channels lie together.
+bool Resolver::isChannelsLast(Value value) const {
+  const StridedView &view = layouts.get(value).view;
+  return view.shape.size() >= 3 &&
+         view.isDenseIn(getChannelsLast(view.shape.size()));
+}
+
+/// Takes operands row-major or, if their dims are those of the images, with
+/// channels last.
+void Resolver::visitConv(KernelOp kernel) {
+  for (OpOperand &operand : kernel->getOpOperands())
+    if (!isa_and_nonnull<BroadcastOp>(operand.get().getDefiningOp()) &&
+        !isChannelsLast(operand.get()))
+      makeDense(operand);
+}
+
+/// Where an image comes in with its channels last, one goes out like that.
+void Resolver::followOperands(KernelOp kernel) {
+  if (kernel.getNumResults() != 1 || kernel->hasAttr(OrdersAttrName))
+    return;
+  int64_t rank = getRank(kernel.getResult(0));
+  auto leads = [&](Value operand) {
+    const StridedView &view = layouts.get(operand).view;
+    return getRank(operand) == rank && isChannelsLast(operand) &&
+           !isDense(view.shape, view.strides);
+  };
+  if (llvm::any_of(kernel.getInputs(), leads))
+    setOrder(kernel, getChannelsLast(rank));
+}
+
 /// A result of the program is stored by the kernel that makes it, once;
 /// anything else is copied.
 void Resolver::visitReturn(func::ReturnOp op) {
@@ -210,9 +257,9 @@ void Resolver::visit(Operation *op) {
     if (kernel.getKind() == KernelKind::Matmul)
       visitMatmul(kernel);
     if (kernel.getKind() == KernelKind::Conv)
-      for (OpOperand &operand : kernel->getOpOperands())
-        if (!isa_and_nonnull<BroadcastOp>(operand.get().getDefiningOp()))
-          makeDense(operand);
+      visitConv(kernel);
+    if (kernel.getKind() == KernelKind::Loop)
+      followOperands(kernel);
   } else if (auto ret = dyn_cast<func::ReturnOp>(op)) {
     visitReturn(ret);
   } else if (!isViewOp(op)) {

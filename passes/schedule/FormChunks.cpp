@@ -170,7 +170,7 @@ Value ChunkFormer::makeNeutral(RankedTensorType type, ReduceKind kind,
                                Location loc) {
   OpBuilder builder(anchor);
   auto kernel = builder.create<KernelOp>(loc, TypeRange{type}, KernelKind::Loop,
-                                         ValueRange(), 0);
+                                         ValueRange());
   builder.createBlock(&kernel.getBody());
   Attribute element = getNeutralElement(kind, type.getElementType());
   Value constant =

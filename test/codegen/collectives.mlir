@@ -24,11 +24,11 @@ module attributes {
       attributes {cleave.mesh = @m, cleave.arena_bytes = 512 : i64} {
     // CHECK: @cleaveAllReduce(ptr %0, i32 0, ptr %{{.*}}, ptr %{{.*}}, i64 6, i32 0, i32 0, ptr @text
     %sum = cleave.all_reduce sum %x @m ["dp", "tp"] {cleave.buffers = [#cleave.buffer<output 0, 0, [3, 1]>]} : tensor<2x3xf32>
-    // CHECK: @cleaveAllGather(ptr %0, i32 1, ptr %{{.*}}, ptr %{{.*}}, i64 2, i64 3, i32 0, ptr %{{.*}}, ptr @text
+    // CHECK: @cleaveAllGather(ptr %0, i32 1, ptr %{{.*}}, ptr %{{.*}}, i64 2, i64 3, i32 0, ptr @text
     %rows = cleave.all_gather %x @m ["tp"] {dim = 1 : i64, cleave.buffers = [#cleave.buffer<arena 0, 0, [6, 1]>]} : (tensor<2x3xf32>) -> tensor<2x6xf32>
-    // CHECK: @cleaveAllGather(ptr %0, i32 2, ptr %{{.*}}, ptr %{{.*}}, i64 1, i64 12, i32 0, ptr %{{.*}}, ptr @text
+    // CHECK: @cleaveAllGather(ptr %0, i32 2, ptr %{{.*}}, ptr %{{.*}}, i64 1, i64 12, i32 0, ptr @text
     %all = cleave.all_gather %rows @m ["dp"] {dim = 0 : i64, cleave.buffers = [#cleave.buffer<output 1, 0, [6, 1]>]} : (tensor<2x6xf32>) -> tensor<4x6xf32>
-    // CHECK: @cleaveReduceScatter(ptr %0, i32 2, ptr %{{.*}}, ptr %{{.*}}, i64 1, i64 12, i32 0, i32 1, ptr %{{.*}}, ptr @text
+    // CHECK: @cleaveReduceScatter(ptr %0, i32 2, ptr %{{.*}}, ptr %{{.*}}, i64 1, i64 12, i32 0, i32 1, ptr @text
     %part = cleave.reduce_scatter max %all @m ["dp"] {dim = 0 : i64, cleave.buffers = [#cleave.buffer<output 2, 0, [6, 1]>]} : (tensor<4x6xf32>) -> tensor<2x6xf32>
     // CHECK: @cleaveAllToAll(ptr %0, i32 1, ptr %{{.*}}, ptr %{{.*}}, i64 3, i32 0, ptr @text
     %turned = cleave.all_to_all %x @m ["tp"] {cleave.buffers = [#cleave.buffer<output 3, 0, [3, 1]>]} : (tensor<2x3xf32>) -> tensor<2x3xf32>

@@ -217,3 +217,63 @@ func.func @conv_result(%x: tensor<1x4x8xf32>, %w: tensor<6x4x3xf32>) {
   %0 = cleave.conv %x, %w {strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 1>, output_padding = array<i64: 0>} : (tensor<1x4x8xf32>, tensor<6x4x3xf32>) -> tensor<1x6x8xf32>
   return
 }
+
+// -----
+
+// Tests that strides of conv are positive.
+func.func @conv_stride(%x: tensor<1x4x8xf32>, %w: tensor<6x4x3xf32>) {
+  // expected-error @+2 {{strides, dilations and the kernel's dims must be positive, pads and output padding not negative}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0 = cleave.conv %x, %w {strides = array<i64: 0>, pads = array<i64: 0, 0>, dilations = array<i64: 1>, output_padding = array<i64: 0>} : (tensor<1x4x8xf32>, tensor<6x4x3xf32>) -> tensor<1x6x6xf32>
+  return
+}
+
+// -----
+
+// Tests that dilations of conv are positive.
+func.func @conv_dilation(%x: tensor<1x4x8xf32>, %w: tensor<6x4x3xf32>) {
+  // expected-error @+2 {{strides, dilations and the kernel's dims must be positive, pads and output padding not negative}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0 = cleave.conv %x, %w {strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 0>, output_padding = array<i64: 0>} : (tensor<1x4x8xf32>, tensor<6x4x3xf32>) -> tensor<1x6x6xf32>
+  return
+}
+
+// -----
+
+// Tests that pads of conv are not negative.
+func.func @conv_pads(%x: tensor<1x4x8xf32>, %w: tensor<6x4x3xf32>) {
+  // expected-error @+2 {{strides, dilations and the kernel's dims must be positive, pads and output padding not negative}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0 = cleave.conv %x, %w {strides = array<i64: 1>, pads = array<i64: 0, -1>, dilations = array<i64: 1>, output_padding = array<i64: 0>} : (tensor<1x4x8xf32>, tensor<6x4x3xf32>) -> tensor<1x6x6xf32>
+  return
+}
+
+// -----
+
+// Tests that output padding of conv is not negative.
+func.func @conv_output_padding(%x: tensor<1x4x8xf32>, %w: tensor<6x4x3xf32>) {
+  // expected-error @+2 {{strides, dilations and the kernel's dims must be positive, pads and output padding not negative}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0 = cleave.conv %x, %w {strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 1>, output_padding = array<i64: -1>} : (tensor<1x4x8xf32>, tensor<6x4x3xf32>) -> tensor<1x6x6xf32>
+  return
+}
+
+// -----
+
+// Tests that a kernel of conv is not empty.
+func.func @conv_empty(%x: tensor<1x4x8xf32>, %w: tensor<6x4x0xf32>) {
+  // expected-error @+2 {{strides, dilations and the kernel's dims must be positive, pads and output padding not negative}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0 = cleave.conv %x, %w {strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 1>, output_padding = array<i64: 0>} : (tensor<1x4x8xf32>, tensor<6x4x0xf32>) -> tensor<1x6x9xf32>
+  return
+}
+
+// -----
+
+// Tests that a kernel larger than the input by less than the stride is refused.
+func.func @conv_kernel_stride(%x: tensor<1x4x2xf32>, %w: tensor<6x4x3xf32>) {
+  // expected-error @+2 {{kernel is larger than the padded input 'tensor<1x4x2xf32>'}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0 = cleave.conv %x, %w {strides = array<i64: 4>, pads = array<i64: 0, 0>, dilations = array<i64: 1>, output_padding = array<i64: 0>} : (tensor<1x4x2xf32>, tensor<6x4x3xf32>) -> tensor<1x6x1xf32>
+  return
+}

@@ -64,3 +64,49 @@ func.func @bools() -> (tensor<i1>, tensor<i1>) {
   // CHECK: return %[[TRUE]], %[[FALSE]]
   return %any, %all : tensor<i1>, tensor<i1>
 }
+
+// Tests that integers fold exactly and wrap as at run time: 2^53 + 1 has no double,
+// and the least i64 has no positive twin.
+// CHECK-LABEL: func.func @exact
+func.func @exact() -> (tensor<2xi64>, tensor<i64>, tensor<i64>, tensor<i64>, tensor<f32>) {
+  %odd = cleave.constant dense<[9007199254740993, -9007199254740993]> : tensor<2xi64>
+  // CHECK-DAG: %[[NEG:.*]] = cleave.constant dense<[-9007199254740993, 9007199254740993]>
+  %neg = cleave.unary neg %odd : tensor<2xi64>
+  %least = cleave.constant dense<-9223372036854775808> : tensor<i64>
+  %minus = cleave.constant dense<-1> : tensor<i64>
+  // CHECK-DAG: %[[LEAST:.*]] = cleave.constant dense<-9223372036854775808>
+  %abs = cleave.unary abs %least : tensor<i64>
+  %div = cleave.binary div %least, %minus : tensor<i64>
+  // CHECK-DAG: %[[MOST:.*]] = cleave.constant dense<9223372036854775807>
+  %sum = cleave.binary add %least, %minus : tensor<i64>
+  // 2^54 + 2^30 + 1 is nearest to 2^54 + 2^31 as a float; the double between them is
+  // halfway and would round to 2^54.
+  %near = cleave.constant dense<18014399583223809> : tensor<i64>
+  // CHECK-DAG: %[[FLOAT:.*]] = cleave.constant dense<1.801440e+16> : tensor<f32>
+  %float = cleave.cast %near : (tensor<i64>) -> tensor<f32>
+  // CHECK: return %[[NEG]], %[[LEAST]], %[[LEAST]], %[[MOST]], %[[FLOAT]]
+  return %neg, %abs, %div, %sum, %float : tensor<2xi64>, tensor<i64>, tensor<i64>, tensor<i64>, tensor<f32>
+}
+
+// Tests that a NaN stays one, on either side, as at run time.
+// CHECK-LABEL: func.func @nan
+func.func @nan() -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
+  %a = cleave.constant dense<[0x7FC00000, 1.0]> : tensor<2xf32>
+  %b = cleave.constant dense<[1.0, 0x7FC00000]> : tensor<2xf32>
+  // CHECK-DAG: %[[BOTH:.*]] = cleave.constant dense<0x7FC00000> : tensor<2xf32>
+  %max = cleave.binary max %a, %b : tensor<2xf32>
+  %min = cleave.binary min %a, %b : tensor<2xf32>
+  // CHECK-DAG: %[[RELU:.*]] = cleave.constant dense<[0x7FC00000, 1.000000e+00]> : tensor<2xf32>
+  %relu = cleave.unary relu %a : tensor<2xf32>
+  // CHECK: return %[[BOTH]], %[[BOTH]], %[[RELU]]
+  return %max, %min, %relu : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
+}
+
+// Tests that a float beyond an integer's range folds to the nearest one.
+// CHECK-LABEL: func.func @saturate
+func.func @saturate() -> tensor<2xi32> {
+  %x = cleave.constant dense<[1.0e20, -1.0e20]> : tensor<2xf32>
+  // CHECK: cleave.constant dense<[2147483647, -2147483648]> : tensor<2xi32>
+  %y = cleave.cast %x : (tensor<2xf32>) -> tensor<2xi32>
+  return %y : tensor<2xi32>
+}

@@ -5,7 +5,7 @@
 // overwrites a in place.
 
 // CHECK: func.func @program0(%{{.*}}: tensor<4x4xf32> {cleave.buffer = #cleave.buffer<input 0, 0, [4, 1]>})
-// CHECK-SAME: -> (tensor<4x4xf32> {cleave.buffer = #cleave.buffer<output 0, 0, [4, 1]>}) attributes {cleave.arena_bytes = 64 : i64}
+// CHECK-SAME: -> (tensor<4x4xf32> {cleave.buffer = #cleave.buffer<output 0, 0, [4, 1]>}) attributes {cleave.arena_bytes = 64 : i64, cleave.live_bytes = 64 : i64}
 cleave.param @w : tensor<4x4xf32> = dense<1.0> : tensor<4x4xf32>
 func.func @program0(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   // CHECK: cleave.load @w {cleave.buffers = [#cleave.buffer<state 0, 0, [4, 1]>]}
@@ -61,4 +61,41 @@ func.func @program0(%x: tensor<4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32> {
     cleave.yield %d : tensor<4x4xf32>
   }
   return %c : tensor<4x4xf32>
+}
+
+// -----
+
+// Tests that a convolution overwrites the image that is added to it, when nothing
+// reads that later, and not the one that it convolves. Images are 2 x 4 x 4 x 4 bytes.
+
+// CHECK-LABEL: func.func @images
+// CHECK-SAME: cleave.arena_bytes = 256 : i64
+func.func @images(%x: tensor<1x2x4x4xf32>, %w: tensor<2x2x1x1xf32>) -> tensor<1x2x4x4xf32> {
+  // CHECK: cleave.kernel loop({{.*}}) {cleave.buffers = [#cleave.buffer<arena 0, [[A:[0-9]+]],
+  %a = cleave.kernel loop(%x) : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32> {
+  ^bb0(%p: tensor<1x2x4x4xf32>):
+    %e = cleave.unary exp %p : tensor<1x2x4x4xf32>
+    cleave.yield %e : tensor<1x2x4x4xf32>
+  }
+  // CHECK: cleave.kernel loop({{.*}}) {cleave.buffers = [#cleave.buffer<arena 0, [[B:[0-9]+]],
+  %b = cleave.kernel loop(%a) : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32> {
+  ^bb0(%p: tensor<1x2x4x4xf32>):
+    %i = cleave.iota {dim = 1 : i64} : tensor<1x2x4x4xf32>
+    %e = cleave.binary add %p, %i : tensor<1x2x4x4xf32>
+    cleave.yield %e : tensor<1x2x4x4xf32>
+  }
+  // CHECK: cleave.kernel conv({{.*}}) {cleave.buffers = [#cleave.buffer<arena 0, [[A]],
+  %c = cleave.kernel conv(%b, %w, %a) : (tensor<1x2x4x4xf32>, tensor<2x2x1x1xf32>, tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32> {
+  ^bb0(%p: tensor<1x2x4x4xf32>, %k: tensor<2x2x1x1xf32>, %q: tensor<1x2x4x4xf32>):
+    %v = cleave.conv %p, %k {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, output_padding = array<i64: 0, 0>} : (tensor<1x2x4x4xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x4x4xf32>
+    %s = cleave.binary add %v, %q : tensor<1x2x4x4xf32>
+    cleave.yield %s : tensor<1x2x4x4xf32>
+  }
+  // CHECK: cleave.kernel conv({{.*}}) {cleave.buffers = [#cleave.buffer<output 0,
+  %d = cleave.kernel conv(%c, %w) : (tensor<1x2x4x4xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x4x4xf32> {
+  ^bb0(%p: tensor<1x2x4x4xf32>, %k: tensor<2x2x1x1xf32>):
+    %v = cleave.conv %p, %k {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, output_padding = array<i64: 0, 0>} : (tensor<1x2x4x4xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x4x4xf32>
+    cleave.yield %v : tensor<1x2x4x4xf32>
+  }
+  return %d : tensor<1x2x4x4xf32>
 }

@@ -85,3 +85,34 @@ func.func @program0(%x: tensor<0x6x4xf32>) -> tensor<4x0xf32> {
   %r = cleave.reshape %t : (tensor<4x6x0xf32>) -> tensor<4x0xf32>
   return %r : tensor<4x0xf32>
 }
+
+// -----
+
+// Tests that convolutions store channels last, that what is elementwise follows, and
+// that a result of the program is copied to the order in which its caller reads it.
+
+// CHECK-LABEL: func.func @program0
+func.func @program0(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>, %v: tensor<4x4x1x1xf32>) -> tensor<1x4x6x6xf32> {
+  // CHECK-NOT: cleave.copy
+  // CHECK: cleave.kernel conv({{.*}}) {cleave.orders = [array<i64: 0, 2, 3, 1>]}
+  %a = cleave.kernel conv(%x, %w) : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32> {
+  ^bb0(%p: tensor<1x3x8x8xf32>, %k: tensor<4x3x3x3xf32>):
+    %r = cleave.conv %p, %k {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, output_padding = array<i64: 0, 0>} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32>
+    cleave.yield %r : tensor<1x4x6x6xf32>
+  }
+  // CHECK: cleave.kernel loop({{.*}}) {cleave.orders = [array<i64: 0, 2, 3, 1>]}
+  %b = cleave.kernel loop(%a) : (tensor<1x4x6x6xf32>) -> tensor<1x4x6x6xf32> {
+  ^bb0(%p: tensor<1x4x6x6xf32>):
+    %e = cleave.unary exp %p : tensor<1x4x6x6xf32>
+    cleave.yield %e : tensor<1x4x6x6xf32>
+  }
+  // CHECK: %[[LAST:.*]] = cleave.kernel conv({{.*}}) {cleave.orders = [array<i64: 0, 2, 3, 1>]}
+  %c = cleave.kernel conv(%b, %v) : (tensor<1x4x6x6xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x6x6xf32> {
+  ^bb0(%p: tensor<1x4x6x6xf32>, %k: tensor<4x4x1x1xf32>):
+    %r = cleave.conv %p, %k {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, output_padding = array<i64: 0, 0>} : (tensor<1x4x6x6xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x6x6xf32>
+    cleave.yield %r : tensor<1x4x6x6xf32>
+  }
+  // CHECK: cleave.kernel loop(%[[LAST]]) {cleave.orders = [array<i64: 0, 1, 2, 3>]}
+  // CHECK: cleave.copy
+  return %c : tensor<1x4x6x6xf32>
+}
