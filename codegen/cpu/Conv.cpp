@@ -1,7 +1,7 @@
 //===- Conv.cpp - describe a conv kernel for the library ------------------===//
 //
-// Input, weight and result are dense; post-operands are views over the result's
-// dims [N, O, spatial...].
+// The weight is dense, input and result too or with their channels last;
+// post-operands are views over the result's dims [N, O, spatial...].
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,13 +17,21 @@ describeDense(ConvOp conv, StridedView view, Type elementType, StringRef what) {
   FailureOr<CleaveDtype> dtype = getDtype(conv, elementType);
   if (failed(dtype))
     return failure();
-  if (!isDense(view.shape, view.strides))
-    return conv.emitOpError() << "needs a dense " << what;
+  // Strides of dims of size 1 may be any: describe those of the whole.
+  SmallVector<int64_t> strides = getDenseStrides(view.shape);
+  if (!isDense(view.shape, view.strides)) {
+    SmallVector<int64_t> order = getChannelsLast(view.shape.size());
+    if (!view.isDenseIn(order))
+      return conv.emitOpError() << "needs a dense " << what;
+    StridedView ordered = view.transpose(order);
+    ordered.strides = getDenseStrides(ordered.shape);
+    strides = ordered.untranspose(order).strides;
+  }
   CleaveTensorDesc desc = {};
   desc.dtype = *dtype;
   desc.rank = view.shape.size();
   llvm::copy(view.shape, desc.dims);
-  llvm::copy(getDenseStrides(view.shape), desc.strides);
+  llvm::copy(strides, desc.strides);
   return desc;
 }
 

@@ -1,30 +1,26 @@
 //===- Conv.cpp - convolutions by oneDNN ----------------------------------===//
 //
 // oneDNN chooses the layouts; reorders lead from and to the plain layouts of
-// the program. Weights that no step writes are reordered once. Post-operations
-// that oneDNN's fast code refuses run as a pass over the plain result.
+// the program. Weights that no step writes are reordered once. A tensor that is
+// added and lies as the result does is put there first, or lies there already;
+// oneDNN sums into it. Post-operations that its fast code refuses run as a pass
+// over the plain result.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Context.h"
 #include "runtime/library/Dnnl.h"
 #include "runtime/library/PostOps.h"
+#include "runtime/library/Reordered.h"
 #include "runtime/support/Log.h"
 
 #include <array>
+#include <cstring>
 
 using namespace cleave::rt;
 using dnnl::memory;
 
 namespace {
-/// A tensor on its way between the program's layout and the primitive's.
-struct Reordered {
-  memory::desc plain, inner;
-  PreparedPrimitive reorder;
-  AlignedBuffer buffer;
-  bool needed() const { return plain != inner; }
-};
-
 class Conv final : public LibraryOp {
 public:
   Conv(CleaveContext &context, const CleaveConvDesc &desc);
@@ -38,8 +34,10 @@ private:
   bool adopt(DnnlState &state, const typename Primitive::primitive_desc &chosen,
              int fused, bool acceptReference);
   memory::desc operandDesc(int index) const;
+  bool isPerChannel(int index) const;
+  bool isSum(int index) const;
   bool suitsFastCode(int index) const;
-  const void *innerWeight(CleaveContext &context, const void *weight);
+  void keepOperands(void *to, const void *const *post);
   void runRest(CleaveContext &context, float *output,
                const void *const *post) const;
 
@@ -47,10 +45,13 @@ private:
   std::vector<int32_t> kinds;
   /// Strides of each post-operation's operand along the dims of the output.
   std::vector<memory::dims> postStrides;
-  Reordered input, weight, output;
-  const void *reorderedWeight = nullptr;
+  memory::desc plainInput, plainWeight, plainOutput;
+  Reordered input, output;
+  ReorderedWeight weight;
   int fused = 0;
+  int summed = -1; ///< the post-operation that oneDNN sums into the output
   std::vector<int> operandOrder;
+  AlignedBuffer kept; ///< an operand that the output overwrites
   PreparedPrimitive primitive;
 };
 } // namespace
@@ -80,11 +81,6 @@ static memory::desc weightDesc(const CleaveConvDesc &desc) {
   return memory::desc(dims, memory::data_type::f32, strides);
 }
 
-static memory::desc anyLayout(const memory::desc &desc) {
-  return memory::desc(desc.dims(), memory::data_type::f32,
-                      memory::format_tag::any);
-}
-
 Conv::Conv(CleaveContext &context, const CleaveConvDesc &desc) {
   verifyF32(desc.input, "the input of a convolution");
   verifyF32(desc.weight, "the weight of a convolution");
@@ -108,23 +104,41 @@ Conv::Conv(CleaveContext &context, const CleaveConvDesc &desc) {
   int suited = 0;
   while (!desc.transposed && suited < desc.postOpCount && suitsFastCode(suited))
     ++suited;
-  if (prepare(*context.dnnl, desc, suited, false) ||
-      prepare(*context.dnnl, desc, 0, false))
-    return;
+  for (int count = suited; count >= 0; --count)
+    if (prepare(*context.dnnl, desc, count, false))
+      return;
   logf(LogLevel::Info, "a convolution to {} runs in oneDNN's reference code",
        listed(outputDims));
   prepare(*context.dnnl, desc, 0, true);
 }
 
 /// A scalar, or one value a channel.
-bool Conv::suitsFastCode(int index) const {
-  if (!hasOperand(kinds[index]))
-    return true;
+bool Conv::isPerChannel(int index) const {
   const memory::dims &strides = postStrides[index];
   for (size_t d = 0; d < strides.size(); ++d)
     if (strides[d] != 0 && (d != 1 || strides[d] != 1))
       return false;
   return true;
+}
+
+/// Adds a tensor that lies as the output does.
+bool Conv::isSum(int index) const {
+  if (kinds[index] != CLEAVE_POST_ADD || isPerChannel(index))
+    return false;
+  for (size_t d = 0; d < outputDims.size(); ++d)
+    if (outputDims[d] != 1 && postStrides[index][d] != outputStrides[d])
+      return false;
+  return true;
+}
+
+/// Of sums, the first.
+bool Conv::suitsFastCode(int index) const {
+  if (!hasOperand(kinds[index]) || isPerChannel(index))
+    return true;
+  for (int i = 0; i < index; ++i)
+    if (isSum(i))
+      return false;
+  return isSum(index);
 }
 
 memory::desc Conv::operandDesc(int index) const {
@@ -137,16 +151,21 @@ memory::desc Conv::operandDesc(int index) const {
 
 bool Conv::prepare(DnnlState &state, const CleaveConvDesc &desc, int count,
                    bool acceptReference) {
-  input.plain = memory::desc(dimsOf(desc.input), memory::data_type::f32,
-                             stridesOf(desc.input));
-  weight.plain = weightDesc(desc);
-  output.plain =
-      memory::desc(outputDims, memory::data_type::f32, outputStrides);
+  plainInput = memory::desc(dimsOf(desc.input), memory::data_type::f32,
+                            stridesOf(desc.input));
+  plainWeight = weightDesc(desc);
+  plainOutput = memory::desc(outputDims, memory::data_type::f32, outputStrides);
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   dnnl::post_ops ops;
+  summed = -1;
   for (int i = 0; i < count; ++i)
-    appendPostOp(ops, kinds[i], operandDesc(i));
+    if (isSum(i)) {
+      ops.append_sum(1.f);
+      summed = i;
+    } else {
+      appendPostOp(ops, kinds[i], operandDesc(i));
+    }
   attr.set_post_ops(ops);
 
   auto spatial = [&](const int64_t *values, int64_t minus = 0) {
@@ -158,8 +177,8 @@ bool Conv::prepare(DnnlState &state, const CleaveConvDesc &desc, int count,
   memory::dims stride = spatial(desc.stride),
                dilation = spatial(desc.dilation, 1);
   memory::dims low = spatial(desc.padLow), high = spatial(desc.padHigh);
-  memory::desc x = anyLayout(input.plain), w = anyLayout(weight.plain),
-               y = anyLayout(output.plain);
+  memory::desc x = anyLayout(plainInput), w = anyLayout(plainWeight),
+               y = anyLayout(plainOutput);
   constexpr auto forward = dnnl::prop_kind::forward_inference;
   if (desc.transposed) {
     dnnl::deconvolution_forward::desc operation(
@@ -179,21 +198,6 @@ bool Conv::prepare(DnnlState &state, const CleaveConvDesc &desc, int count,
                                           acceptReference);
 }
 
-static void prepareReorder(DnnlState &state, Reordered &tensor, bool inward) {
-  if (!tensor.needed())
-    return;
-  const memory::desc &from = inward ? tensor.plain : tensor.inner;
-  const memory::desc &to = inward ? tensor.inner : tensor.plain;
-  dnnl::primitive_attr attr;
-  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  dnnl::reorder::primitive_desc desc(state.engine, from, state.engine, to,
-                                     attr);
-  tensor.reorder =
-      PreparedPrimitive(dnnl::reorder(desc), desc.scratchpad_desc(), state,
-                        {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
-  tensor.buffer = AlignedBuffer(tensor.inner.get_size());
-}
-
 template <typename Primitive>
 bool Conv::adopt(DnnlState &state,
                  const typename Primitive::primitive_desc &chosen, int count,
@@ -201,24 +205,23 @@ bool Conv::adopt(DnnlState &state,
   if (!chosen)
     fail(ExitPlan, "oneDNN has no such convolution to {}", listed(outputDims));
   std::string implementation = chosen.impl_info_str();
-  if (isReference(implementation) && !acceptReference)
+  bool isMoved = chosen.dst_desc() != plainOutput;
+  if ((isReference(implementation) && !acceptReference) ||
+      (summed >= 0 && isMoved))
     return false;
   logf(LogLevel::Debug, "convolution to {}: {}, {} of {} fused",
        listed(outputDims), implementation, count, kinds.size());
-  input.inner = chosen.src_desc();
-  weight.inner = chosen.weights_desc();
-  output.inner = chosen.dst_desc();
-  prepareReorder(state, input, true);
-  prepareReorder(state, weight, true);
-  prepareReorder(state, output, false);
+  input.prepare(state, plainInput, chosen.src_desc(), Reordered::Inward);
+  weight.prepare(state, plainWeight, chosen.weights_desc(), Reordered::Inward);
+  output.prepare(state, plainOutput, chosen.dst_desc(), Reordered::Outward);
   primitive =
       PreparedPrimitive(Primitive(chosen), chosen.scratchpad_desc(), state,
-                        {{DNNL_ARG_SRC, input.inner},
-                         {DNNL_ARG_WEIGHTS, weight.inner},
-                         {DNNL_ARG_DST, output.inner}});
+                        {{DNNL_ARG_SRC, input.innerDesc()},
+                         {DNNL_ARG_WEIGHTS, weight.innerDesc()},
+                         {DNNL_ARG_DST, output.innerDesc()}});
   operandOrder.clear();
   for (int i = 0; i < count; ++i)
-    if (hasOperand(kinds[i])) {
+    if (hasOperand(kinds[i]) && i != summed) {
       primitive.add(DNNL_ARG_ATTR_MULTIPLE_POST_OP(i) | DNNL_ARG_SRC_1,
                     operandDesc(i), state);
       operandOrder.push_back(i);
@@ -227,48 +230,47 @@ bool Conv::adopt(DnnlState &state,
   return true;
 }
 
-/// Runs a reorder between two addresses.
-static void reorder(DnnlState &state, Reordered &tensor, const void *from,
-                    const void *to) {
-  std::array<const void *, 2> addresses = {from, to};
-  tensor.reorder.run(state, addresses);
-}
-
-const void *Conv::innerWeight(CleaveContext &context, const void *given) {
-  if (!weight.needed())
-    return given;
-  if (reorderedWeight != given || !context.isConstant(given))
-    reorder(*context.dnnl, weight, given, weight.buffer.data());
-  reorderedWeight = given;
-  return weight.buffer.data();
+/// Puts what is summed into the output, and what the output overwrites aside.
+void Conv::keepOperands(void *to, const void *const *post) {
+  size_t bytes = plainOutput.get_size();
+  if (summed >= 0 && post[summed] != to)
+    std::memcpy(to, post[summed], bytes);
+  for (size_t i = fused; i < kinds.size(); ++i)
+    if (hasOperand(kinds[i]) && post[i] == to) {
+      if (kept.size() == 0)
+        kept = AlignedBuffer(bytes);
+      std::memcpy(kept.data(), to, bytes);
+    }
 }
 
 void Conv::runRest(CleaveContext &context, float *result,
                    const void *const *post) const {
   std::vector<ElementwiseStep> steps;
-  for (size_t i = fused; i < kinds.size(); ++i)
+  for (size_t i = fused; i < kinds.size(); ++i) {
+    const void *operand = nullptr;
+    if (hasOperand(kinds[i]))
+      operand = post[i] == result ? kept.data() : post[i];
     steps.push_back(
-        {kinds[i],
-         hasOperand(kinds[i]) ? static_cast<const float *>(post[i]) : nullptr,
-         postStrides[i]});
+        {kinds[i], static_cast<const float *>(operand), postStrides[i]});
+  }
   applyElementwise(result, outputDims, outputStrides, steps, context.threads);
 }
 
 void Conv::run(CleaveContext &context, const void *from, const void *weights,
                void *to, const void *const *post) {
   DnnlState &state = *context.dnnl;
-  const void *x = input.needed() ? input.buffer.data() : from;
-  const void *y = output.needed() ? output.buffer.data() : to;
   if (input.needed())
-    reorder(state, input, from, x);
+    input.run(state, from);
+  keepOperands(to, post);
   std::array<const void *, 3 + CLEAVE_MAX_POST_OPS> addresses = {
-      x, innerWeight(context, weights), y};
+      input.innerAddress(from), weight.get(context, weights),
+      output.innerAddress(to)};
   size_t count = 3;
   for (int index : operandOrder)
     addresses[count++] = post[index];
   primitive.run(state, {addresses.data(), count});
   if (output.needed())
-    reorder(state, output, y, to);
+    output.run(state, to);
   if (fused < static_cast<int>(kinds.size()))
     runRest(context, static_cast<float *>(to), post);
 }

@@ -42,6 +42,11 @@ void PreparedPrimitive::run(DnnlState &state,
     fail(ExitDevice, "oneDNN failed with status {}", static_cast<int>(status));
 }
 
+dnnl::memory::desc anyLayout(const dnnl::memory::desc &desc) {
+  return dnnl::memory::desc(desc.dims(), desc.data_type(),
+                            dnnl::memory::format_tag::any);
+}
+
 bool isReference(const std::string &implementation) {
   return implementation.find("ref") != std::string::npos;
 }

@@ -63,6 +63,9 @@ private:
   std::vector<dnnl_exec_arg_t> args;
 };
 
+/// The same tensor in whatever layout oneDNN likes best.
+dnnl::memory::desc anyLayout(const dnnl::memory::desc &desc);
+
 /// True when oneDNN would use its slow reference code.
 bool isReference(const std::string &implementation);
 

@@ -34,7 +34,12 @@ public:
     return Sizes(desc.output.dims, desc.output.dims + desc.output.rank);
   }
 
+  /// Images with their channels innermost in memory.
+  void setChannelsLast();
+
   CleaveConvDesc desc{};
+  /// The post-operation whose operand lies where the output goes.
+  int inPlace = -1;
   std::vector<float> input, weight, output;
   std::vector<std::vector<float>> operands;
 
@@ -65,6 +70,16 @@ Case::Case(const Setting &s) {
   input = someValues(extentOf(desc.input), 1);
   weight = someValues(extentOf(desc.weight), 2);
   output.assign(extentOf(desc.output), 55.f);
+}
+
+void Case::setChannelsLast() {
+  for (CleaveTensorDesc *tensor : {&desc.input, &desc.output}) {
+    int64_t stride = tensor->dims[1];
+    tensor->strides[1] = 1;
+    for (int d = tensor->rank - 1; d >= 2; stride *= tensor->dims[d--])
+      tensor->strides[d] = stride;
+    tensor->strides[0] = stride;
+  }
 }
 
 std::vector<double> Case::convolved() const {
@@ -111,6 +126,10 @@ void Case::run(CleaveContext &context, int slot) {
   std::vector<const void *> post;
   for (const auto &operand : operands)
     post.push_back(operand.data());
+  if (inPlace >= 0) {
+    output = operands[inPlace];
+    post[inPlace] = output.data();
+  }
   cleaveConv(&context, slot, &desc, input.data(), weight.data(), output.data(),
              post.data());
   ASSERT_NO_THROW(context.throwIfFailed());
@@ -119,7 +138,8 @@ void Case::run(CleaveContext &context, int slot) {
 void Case::expectRight() const {
   std::vector<double> expected = convolved();
   Sizes index(desc.output.rank, 0);
-  for (size_t i = 0; i < expected.size(); ++i) {
+  for (size_t count = 0; count < expected.size(); ++count) {
+    int64_t i = offsetAt(desc.output, index);
     for (int p = 0; p < desc.postOpCount; ++p)
       expected[i] =
           reference(desc.postOps[p].kind, expected[i],
@@ -180,6 +200,35 @@ TEST(Conv, PostOps) {
     test.run(context, 0);
     test.expectRight();
   }
+}
+
+// Tests channels innermost, a residual that the result overwrites, and one that
+// it does not; the same where oneDNN moves the result, or has no fast code.
+TEST(Conv, ChannelsLast) {
+  Setting images{{2, 16, 8, 8}, {32, 16, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
+  Setting grouped = images, transposed = images;
+  grouped.weight = {16, 1, 3, 3};
+  grouped.groups = 16;
+  transposed.weight = {16, 32, 3, 3};
+  transposed.transposed = true;
+  for (const Setting &setting : {images, grouped, transposed})
+    for (bool channelsLast : {true, false})
+      for (int inPlace : {-1, 2}) {
+        CleaveContext context(nullptr, 1, 1);
+        Case test(setting);
+        if (channelsLast)
+          test.setChannelsLast();
+        CleaveTensorDesc channel = dense({1, test.desc.output.dims[1], 1, 1});
+        test.addPost(CLEAVE_POST_MUL, channel);
+        test.addPost(CLEAVE_POST_ADD, channel);
+        test.addPost(CLEAVE_POST_ADD, test.desc.output);
+        test.addPost(CLEAVE_POST_RELU);
+        test.inPlace = inPlace;
+        test.run(context, 0);
+        test.expectRight();
+        test.run(context, 0);
+        test.expectRight();
+      }
 }
 
 // Tests that weights that change are used as they are at each call, and that

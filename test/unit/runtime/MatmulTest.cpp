@@ -60,14 +60,25 @@ struct Case {
 } // namespace
 
 static void check(const CleaveMatmulDesc &desc, int threads = 1) {
-  CleaveContext context(nullptr, 1, threads);
-  Case test(desc);
-  test.run(context, 0);
-  test.expectRight();
-  // The primitive is kept: new addresses must count.
-  Case again(desc);
-  again.run(context, 0);
-  again.expectRight();
+  // An operand that no step writes may be kept in another layout.
+  for (bool constant : {false, true}) {
+    CleaveContext context(nullptr, 1, threads);
+    Case test(desc), again(desc);
+    for (Case *each : {&test, &again})
+      if (constant) {
+        context.addConstant(each->a.data(), each->a.size() * sizeof(float));
+        context.addConstant(each->b.data(), each->b.size() * sizeof(float));
+      }
+    test.run(context, 0);
+    test.expectRight();
+    // The primitive is kept: new addresses must count, and new values.
+    for (float &value : again.b)
+      value += 1;
+    again.run(context, 0);
+    again.expectRight();
+    test.run(context, 0);
+    test.expectRight();
+  }
 }
 
 static CleaveMatmulDesc withPost(CleaveMatmulDesc desc, int32_t kind,

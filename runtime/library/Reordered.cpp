@@ -1,0 +1,42 @@
+//===- Reordered.cpp - tensors in a layout that oneDNN chose --------------===//
+
+#include "runtime/library/Reordered.h"
+
+#include <array>
+
+namespace cleave::rt {
+
+void Reordered::prepare(DnnlState &state, const dnnl::memory::desc &plainDesc,
+                        const dnnl::memory::desc &innerDesc, Direction toward) {
+  plain = plainDesc;
+  inner = innerDesc;
+  direction = toward;
+  if (!needed())
+    return;
+  const dnnl::memory::desc &from = direction == Inward ? plain : inner;
+  const dnnl::memory::desc &to = direction == Inward ? inner : plain;
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  dnnl::reorder::primitive_desc desc(state.engine, from, state.engine, to,
+                                     attr);
+  reorder =
+      PreparedPrimitive(dnnl::reorder(desc), desc.scratchpad_desc(), state,
+                        {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+  buffer = AlignedBuffer(inner.get_size());
+}
+
+void Reordered::run(DnnlState &state, const void *given) {
+  std::array<const void *, 2> addresses = {given, buffer.data()};
+  if (direction == Outward)
+    std::swap(addresses[0], addresses[1]);
+  reorder.run(state, addresses);
+}
+
+const void *ReorderedWeight::get(CleaveContext &context, const void *given) {
+  if (needed() && (current != given || !context.isConstant(given)))
+    run(*context.dnnl, given);
+  current = given;
+  return innerAddress(given);
+}
+
+} // namespace cleave::rt
