@@ -39,6 +39,7 @@ cat <<EOF
 Look at $out/attention.png: the picture, and the same one, lit where the model finds it important.
 Next:
   build/bin/cleave inspect $out/vit                        what each rank holds and sends
-  build/bin/cleave compile $model -o $out/vit2 --pp 2 --bind batch_size=1     two pipeline stages
+  build/bin/cleave compile $model -o $out/vit2 --pp 2 --bind batch_size=1     two pipeline stages,
+  build/bin/cleave run $out/vit2 --input $out/input.npz --repeat 10           and run them
   PICTURE=my.jpg make demo                                 another picture
 EOF
