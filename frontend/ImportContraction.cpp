@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "frontend/NodeContext.h"
 #include "frontend/OperatorTable.h"
+#include "frontend/Products.h"
 
 #include <algorithm>
 
@@ -60,8 +60,8 @@ static Value multiplyBatched(NodeContext &node, Value lhs, Value rhs) {
   return node.dot(lhs, rhs, dims, dims, {rank - 1}, {rank - 2});
 }
 
-/// numpy.matmul. Results keep the batch dims of size 1 of both operands.
-static Value multiply(NodeContext &node, Value lhs, Value rhs) {
+/// Both are tensors with dims that fit.
+static Value multiplyFitting(NodeContext &node, Value lhs, Value rhs) {
   int64_t lhsRank = getShape(lhs).size(), rhsRank = getShape(rhs).size();
   if (rhsRank <= 2)
     return node.dot(lhs, rhs, {}, {}, {lhsRank - 1}, {0});
@@ -77,16 +77,22 @@ static Value multiply(NodeContext &node, Value lhs, Value rhs) {
   return multiplyBatched(node, lhs, rhs);
 }
 
-static LogicalResult importMatMul(NodeContext &node) {
-  Value lhs = node.getOperand(0), rhs = node.getOperand(1);
+Value cleave::multiply(NodeContext &node, Value lhs, Value rhs) {
   if (!lhs || !rhs)
-    return failure();
+    return nullptr;
   ArrayRef<int64_t> a = getShape(lhs), b = getShape(rhs);
-  if (a.empty() || b.empty() ||
-      a.back() != (b.size() == 1 ? b[0] : b[b.size() - 2]))
-    return node.emitError() << "shapes conflict: cannot multiply "
-                            << node.describe(0) << " and " << node.describe(1);
-  return node.setResults(multiply(node, lhs, rhs));
+  if (!a.empty() && !b.empty() &&
+      a.back() == (b.size() == 1 ? b[0] : b[b.size() - 2]))
+    return multiplyFitting(node, lhs, rhs);
+  node.emitError() << "shapes conflict: cannot multiply " << node.describe(0)
+                   << " and "
+                   << node.describe(node.getNumOperands() > 4 ? 3 : 1);
+  return nullptr;
+}
+
+static LogicalResult importMatMul(NodeContext &node) {
+  return node.setResults(
+      multiply(node, node.getOperand(0), node.getOperand(1)));
 }
 
 //===-- Gemm --------------------------------------------------------------===//

@@ -1,6 +1,7 @@
 //===- ImportConvolution.cpp - convolutions -------------------------------===//
 
 #include "frontend/OperatorTable.h"
+#include "frontend/Products.h"
 #include "frontend/Windows.h"
 
 #include <algorithm>
@@ -17,14 +18,14 @@ struct Convolution : Windows {
 } // namespace
 
 /// Reads the attributes; `kernel` is that of the weight.
-static FailureOr<Convolution> getConvolution(NodeContext &node,
-                                             ArrayRef<int64_t> kernel) {
+static FailureOr<Convolution>
+getConvolution(NodeContext &node, ArrayRef<int64_t> kernel, unsigned weightAt) {
   size_t rank = kernel.size();
   Shape given = node.getInts("kernel_shape").value_or(Shape(kernel));
   if (ArrayRef(given) != kernel)
     return node.emitError()
            << "shapes conflict: kernel_shape is " << formatShape(given)
-           << ", the weight is " << node.describe(1);
+           << ", the weight is " << node.describe(weightAt);
   FailureOr<Windows> windows = getWindows(node, kernel);
   if (failed(windows))
     return failure();
@@ -62,13 +63,12 @@ static LogicalResult resolveTransposedPads(NodeContext &node, Convolution &w,
   return success();
 }
 
-/// Adds the bias, one value a channel.
-static Value addBias(NodeContext &node, Value result) {
-  if (!node.hasOperand(2) || !result)
+Value cleave::addBias(NodeContext &node, Value result, unsigned i) {
+  if (!node.hasOperand(i) || !result)
     return result;
-  Value bias = node.getOperand(2);
+  Value bias = node.getOperand(i);
   if (getShape(bias) != getShape(result).slice(1, 1)) {
-    node.emitError() << "shapes conflict: the bias " << node.describe(2)
+    node.emitError() << "shapes conflict: the bias " << node.describe(i)
                      << " does not fit " << getShape(result)[1] << " channels";
     return nullptr;
   }
@@ -76,17 +76,20 @@ static Value addBias(NodeContext &node, Value result) {
                      node.broadcast(bias, getShape(result), {1}));
 }
 
-static LogicalResult importConv(NodeContext &node, bool transposed) {
-  Value x = node.getOperand(0), weight = node.getOperand(1);
-  if (!x || !weight)
-    return failure();
+/// Reads the attributes and verifies that all fits.
+static FailureOr<Convolution> getFittingConvolution(NodeContext &node, Value x,
+                                                    Value weight,
+                                                    bool transposed,
+                                                    unsigned weightAt) {
   ArrayRef<int64_t> input = getShape(x), kernel = getShape(weight);
   int64_t rank = input.size();
   if (rank < 3 || rank > 5 || kernel.size() != input.size())
-    return node.emitError() << "shapes conflict: cannot convolve "
-                            << node.describe(0) << " with " << node.describe(1)
-                            << ": expected 1 to 3 spatial dims in both";
-  FailureOr<Convolution> window = getConvolution(node, kernel.drop_front(2));
+    return node.emitError()
+           << "shapes conflict: cannot convolve " << node.describe(0)
+           << " with " << node.describe(weightAt)
+           << ": expected 1 to 3 spatial dims in both";
+  FailureOr<Convolution> window =
+      getConvolution(node, kernel.drop_front(2), weightAt);
   if (failed(window))
     return failure();
   int64_t groups = window->groups;
@@ -94,17 +97,33 @@ static LogicalResult importConv(NodeContext &node, bool transposed) {
   if (groups < 1 || input[1] != channels || kernel[0] % groups != 0)
     return node.emitError()
            << "shapes conflict: the channels of " << node.describe(0) << " and "
-           << node.describe(1) << " do not fit " << groups << " groups";
+           << node.describe(weightAt) << " do not fit " << groups << " groups";
   if (!transposed)
     resolvePads(*window, input.drop_front(2));
   else if (failed(resolveTransposedPads(node, *window, input.drop_front(2))))
     return failure();
   if (failed(verifyPads(node, *window)))
     return failure();
-  Value result = node.create<ConvOp>(nullptr, x, weight, window->strides,
-                                     window->getPads(), window->dilations,
-                                     window->outputPadding, groups, transposed);
-  return node.setResults(addBias(node, result));
+  return window;
+}
+
+Value cleave::convolve(NodeContext &node, Value x, Value weight,
+                       bool transposed, unsigned weightAt) {
+  if (!x || !weight)
+    return nullptr;
+  FailureOr<Convolution> window =
+      getFittingConvolution(node, x, weight, transposed, weightAt);
+  if (failed(window))
+    return nullptr;
+  return node.create<ConvOp>(nullptr, x, weight, window->strides,
+                             window->getPads(), window->dilations,
+                             window->outputPadding, window->groups, transposed);
+}
+
+static LogicalResult importConv(NodeContext &node, bool transposed) {
+  Value result =
+      convolve(node, node.getOperand(0), node.getOperand(1), transposed);
+  return node.setResults(addBias(node, result, 2));
 }
 
 void cleave::registerConvolution(OperatorTable &table) {

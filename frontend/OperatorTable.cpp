@@ -21,6 +21,7 @@ OperatorTable::OperatorTable() {
   registerResize(*this);
   registerNormalization(*this);
   registerLoss(*this);
+  registerQuantization(*this);
   registerControl(*this);
   registerScan(*this);
   registerRecurrent(*this);

@@ -59,6 +59,7 @@ void registerConvolution(OperatorTable &table);
 void registerResize(OperatorTable &table);
 void registerNormalization(OperatorTable &table);
 void registerLoss(OperatorTable &table);
+void registerQuantization(OperatorTable &table);
 void registerControl(OperatorTable &table);
 void registerScan(OperatorTable &table);
 void registerRecurrent(OperatorTable &table);

@@ -91,6 +91,23 @@ CASES = {
     "integers": ("int32[20,70] x, int32[70,40] z) => (int32[20,40] y", "y = MatMul(x, z)", split("x", [1, 1], TP3)),
     "integers_transposed": ("int64[4,20] x, int64[30,20] z) => (int64[4,30] y",
                             "a = Transpose(z) y = MatMul(x, a)", []),
+    "quantize": ("float[3,20] x, float[3] z) => (uint8[3,20] y, float[3,20] b",
+                 "s = Abs(z) o = Constant <value_float = 0.37> () t = Add(s, o) f = Constant <value = uint8[3] {3, 128, 250}> () "
+                 "y = QuantizeLinear <axis = 0> (x, t, f) b = DequantizeLinear <axis = 0> (y, t, f)",
+                 split("x", [1, 1], TP2)),
+    "bytes_product": ("uint8[5,600] x, uint8[600,7] z) => (int32[5,7] y",
+                      "f = Constant <value = uint8 {3}> () y = MatMulInteger(x, z, f)", split("x", [1, 1], TP3)),
+    "quantized_product": ("uint8[2,5,600] x, int8[600,7] z) => (uint8[2,5,7] y",
+                          "s = Constant <value_float = 0.5> () t = Constant <value_float = 90.0> () "
+                          "f = Constant <value = uint8 {130}> () g = Constant <value = int8 {1}> () "
+                          "y = QLinearMatMul(x, s, f, z, s, g, t, f)", []),
+    "bytes_images": ("uint8[2,40,6,6] x, uint8[3,40,3,3] z) => (int32[2,3,6,6] y",
+                     "f = Constant <value = uint8 {7}> () y = ConvInteger <pads = [1,1,1,1]> (x, z, f)",
+                     split("x", [1, 1, 0, 0], TP2)),
+    "quantized_images": ("uint8[1,90,6,6] x, int8[4,45,3,3] z, int32[4] b) => (uint8[1,4,4,4] y",
+                         "s = Constant <value_float = 0.5> () t = Constant <value_float = 60.0> () "
+                         "r = Constant <value = float[4] {0.5, 0.25, 1.0, 0.125}> () f = Constant <value = uint8 {130}> () "
+                         "g = Constant <value = int8 {0}> () y = QLinearConv <group = 2> (x, s, f, z, r, g, t, f, b)", []),
     "power": ("int64[3,20] x, int64[3,20] at) => (int64[3,20] y", "y = Pow(x, at)", []),
     "rounded": ("float[3,20] x) => (float[3,20] y", "h = Constant <value_float = 0.5> () a = Mul(x, h) y = Round(a)", []),
     "unsigned": ("uint8[40] x, uint8[40] z) => (uint8[40] y, bool[40] b, uint8[40] c, uint8 m",
