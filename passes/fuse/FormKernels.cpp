@@ -92,8 +92,8 @@ void Outliner::run() {
   OpBuilder builder(group.ops.back());
   Location loc = group.root->getLoc();
   auto types = llvm::to_vector(TypeRange(ValueRange(results)));
-  auto kernel = builder.create<KernelOp>(loc, types, group.kind,
-                                         operands.getArrayRef());
+  auto kernel =
+      builder.create<KernelOp>(loc, types, group.kind, operands.getArrayRef());
   Block *block = builder.createBlock(&kernel.getBody());
   IRMapping map;
   for (Value operand : operands)

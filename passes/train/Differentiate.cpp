@@ -64,8 +64,10 @@ FailureOr<Value> Differentiator::findLoss() {
     auto type = cast<RankedTensorType>(value.getType());
     if (type.getRank() == 0 && isFloatTensor(type))
       return value;
-    return function.emitError() << "loss '" << lossName << "' has type " << type
-                                << "; expected a float scalar";
+    return function.emitError()
+           << "loss '" << (name ? name.getValue() : lossName) << "' has type "
+           << type
+           << "; expected a float scalar: does the model end in its loss?";
   }
   return function.emitError() << "no result is named '" << lossName
                               << "'; expected the name of the loss";

@@ -14,7 +14,7 @@ python=.venv/bin/python
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1
 
-run() { echo "\$ $*" && "$@"; }
+run() { echo "\$ $*" >&2 && "$@"; }
 
 cmake/setup.sh model
 mkdir -p $out

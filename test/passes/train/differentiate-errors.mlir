@@ -26,7 +26,7 @@ func.func @main(%x: tensor<f32>) -> (tensor<f32> {cleave.name = "other"}) {
 
 // Tests that the loss must be a float scalar.
 
-// expected-error @+1 {{loss 'loss' has type 'tensor<2xf32>'; expected a float scalar}}
+// expected-error @+1 {{loss 'loss' has type 'tensor<2xf32>'; expected a float scalar: does the model end in its loss?}}
 func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32> {cleave.name = "loss"}) {
   return %x : tensor<2xf32>
 }
