@@ -2,6 +2,7 @@
 
 #include "frontend/NodeContext.h"
 #include "frontend/OperatorTable.h"
+#include "frontend/Resample.h"
 
 #include <algorithm>
 #include <cmath>
@@ -29,12 +30,17 @@ static FailureOr<ResizeKind> getKind(NodeContext &node) {
                           << node.getNode().op_type() << " is not supported";
 }
 
+/// A size that was computed. What no integer holds becomes one that no memory
+/// does, which is refused where the tensor is made.
+static int64_t toSize(double size) {
+  return static_cast<int64_t>(std::min(std::floor(size), 0x1p62));
+}
+
 /// Sizes from scales are rounded down in single precision, as ONNX does.
 static Target fromScales(ArrayRef<int64_t> shape, ArrayRef<double> scales) {
   Target target{Shape(shape), SmallVector<double>(scales)};
   for (auto [size, scale] : llvm::zip(target.sizes, scales))
-    size = static_cast<int64_t>(
-        std::floor(static_cast<float>(size) * static_cast<float>(scale)));
+    size = toSize(static_cast<float>(size) * static_cast<float>(scale));
   return target;
 }
 
@@ -64,8 +70,7 @@ static void keepAspectRatio(NodeContext &node, ArrayRef<int64_t> shape,
   for (int64_t axis : axes) {
     size_t dim = axis < 0 ? axis + shape.size() : axis;
     target.scales[dim] = scale;
-    target.sizes[dim] =
-        static_cast<int64_t>(std::floor(scale * shape[dim] + 0.5));
+    target.sizes[dim] = toSize(scale * shape[dim] + 0.5);
   }
 }
 
@@ -121,56 +126,101 @@ static FailureOr<Target> getTarget(NodeContext &node, Value x,
       spread<double>(node, *given, SmallVector<double>(shape.size(), 1.0));
   if (failed(scales))
     return failure();
+  for (double scale : *scales)
+    if (!(scale > 0) || std::isinf(scale))
+      return node.emitError()
+             << "scales of " << node.getNode().op_type()
+             << " must be positive and finite, found " << std::to_string(scale);
   return fromScales(shape, *scales);
+}
+
+static LogicalResult verifySizes(NodeContext &node, ArrayRef<int64_t> sizes) {
+  if (llvm::none_of(sizes, [](int64_t size) { return size < 0; }))
+    return success();
+  return node.emitError() << "sizes of " << node.getNode().op_type()
+                          << " must not be negative, found "
+                          << formatShape(sizes);
 }
 
 static LogicalResult makeResize(NodeContext &node, Value x,
                                 const Target &target, ResizeKind kind,
                                 StringRef coordinates, StringRef nearestMode) {
-  if (llvm::any_of(target.sizes, [](int64_t size) { return size < 0; }))
-    return node.emitError()
-           << "sizes of " << node.getNode().op_type()
-           << " must not be negative, found " << formatShape(target.sizes);
   auto type = RankedTensorType::get(target.sizes, getElement(x));
   return node.setResults(node.create<ResizeOp>(
       type, x, kind, target.scales, coordinates, nearestMode,
       APFloat(node.getFloat("cubic_coeff_a", -0.75))));
 }
 
-/// What changes the values and has no counterpart in the IR.
-static LogicalResult verifyPlain(NodeContext &node, StringRef coordinates) {
-  if (failed(node.requireInt("antialias", 0)) ||
-      failed(node.requireInt("exclude_outside", 0)))
+/// Start and end per dim from operand 1, which has all starts, then all ends.
+static LogicalResult readRoi(NodeContext &node, int64_t rank, Resampling &how) {
+  FailureOr<SmallVector<double>> roi = node.getConstantFloats(1, "roi");
+  if (failed(roi))
     return failure();
+  size_t half = roi->size() / 2;
+  FailureOr<SmallVector<double>> starts = spread<double>(
+      node, ArrayRef(*roi).take_front(half), SmallVector<double>(rank, 0.0));
+  FailureOr<SmallVector<double>> ends = spread<double>(
+      node, ArrayRef(*roi).drop_front(half), SmallVector<double>(rank, 1.0));
+  if (failed(starts) || failed(ends))
+    return failure();
+  for (auto [start, end] : llvm::zip(*starts, *ends))
+    how.roi.push_back({start, end});
+  return success();
+}
+
+static FailureOr<Resampling> getResampling(NodeContext &node, Value x) {
+  FailureOr<ResizeKind> kind = getKind(node);
+  if (failed(kind))
+    return failure();
+  Resampling how{*kind,
+                 node.getString("coordinate_transformation_mode", "half_pixel"),
+                 node.getString("nearest_mode", "round_prefer_floor"),
+                 node.getFloat("cubic_coeff_a", -0.75),
+                 node.getFloat("extrapolation_value", 0),
+                 node.getInt("antialias", 0) != 0,
+                 node.getInt("exclude_outside", 0) != 0,
+                 {}};
   std::string policy = node.getString("keep_aspect_ratio_policy", "stretch");
   if (!llvm::is_contained({"stretch", "not_larger", "not_smaller"}, policy))
     return node.emitError() << "keep_aspect_ratio_policy '" << policy
                             << "' of Resize is not supported";
-  if (!llvm::is_contained(
-          {"half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric"},
-          coordinates))
-    return node.emitError() << "coordinate_transformation_mode '" << coordinates
-                            << "' of Resize is not supported";
-  return success();
+  if (!llvm::is_contained({"half_pixel", "pytorch_half_pixel", "align_corners",
+                           "asymmetric", "half_pixel_symmetric",
+                           "tf_crop_and_resize"},
+                          how.coordinates))
+    return node.emitError()
+           << "coordinate_transformation_mode '" << how.coordinates
+           << "' of Resize is not supported";
+  node.ignoreOperand(1);
+  if (how.coordinates == "tf_crop_and_resize" &&
+      failed(readRoi(node, getShape(x).size(), how)))
+    return failure();
+  return how;
 }
 
-/// Operands: x, roi (only for a mode that is not supported), scales, sizes.
+/// What the IR's resize does not have.
+static bool needsMatrices(const Resampling &how) {
+  return how.antialias || how.excludeOutside ||
+         how.coordinates == "half_pixel_symmetric" ||
+         how.coordinates == "tf_crop_and_resize";
+}
+
+/// Operands: x, roi, scales, sizes.
 static LogicalResult importResize(NodeContext &node) {
   Value x = node.getOperand(0);
-  FailureOr<ResizeKind> kind = getKind(node);
-  if (!x || failed(kind))
+  if (!x)
     return failure();
-  std::string coordinates =
-      node.getString("coordinate_transformation_mode", "half_pixel");
-  std::string nearest = node.getString("nearest_mode", "round_prefer_floor");
-  if (failed(verifyPlain(node, coordinates)))
+  FailureOr<Resampling> how = getResampling(node, x);
+  if (failed(how))
     return failure();
-  node.ignoreOperand(1);
-  node.ignoreAttribute("extrapolation_value"); // Only with a roi.
   FailureOr<Target> target = getTarget(node, x, 2, 3);
-  if (failed(target))
+  if (failed(target) || failed(verifySizes(node, target->sizes)))
     return failure();
-  return makeResize(node, x, *target, *kind, coordinates, nearest);
+  if (needsMatrices(*how))
+    return node.setResults(
+        resample(node, x, target->sizes, target->scales, *how));
+  return makeResize(node, x, *target, how->kind, how->coordinates,
+                    how->nearestMode);
 }
 
 /// Upsample, and Resize of opset 10: coordinates are divided by the scale, and
@@ -181,7 +231,7 @@ static LogicalResult importUpsample(NodeContext &node) {
   if (!x || failed(kind))
     return failure();
   FailureOr<Target> target = getTarget(node, x, 1, 2);
-  if (failed(target))
+  if (failed(target) || failed(verifySizes(node, target->sizes)))
     return failure();
   if (llvm::any_of(target->scales, [](double scale) { return scale < 1; }))
     return node.emitError()

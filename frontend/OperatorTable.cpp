@@ -26,6 +26,8 @@ OperatorTable::OperatorTable() {
   registerScan(*this);
   registerRecurrent(*this);
 }
+  registerUnpooling(*this);
+  registerSpectrum(*this);
 
 void OperatorTable::onOp(llvm::StringRef domain, llvm::StringRef name,
                          int64_t since, OpHandler handler) {

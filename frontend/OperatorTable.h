@@ -64,6 +64,8 @@ void registerControl(OperatorTable &table);
 void registerScan(OperatorTable &table);
 void registerRecurrent(OperatorTable &table);
 
+void registerUnpooling(OperatorTable &table);
+void registerSpectrum(OperatorTable &table);
 } // namespace cleave
 
 #endif

@@ -15,7 +15,7 @@ using namespace mlir;
 /// of range, a divisor of 0.
 static OpOperand *findPerilousOperand(Operation *op) {
   OpOperand *operand = nullptr;
-  if (isa<GatherOp>(op))
+  if (isa<GatherOp, ScatterOp>(op))
     operand = &op->getOpOperand(1);
   auto binary = dyn_cast<BinaryOp>(op);
   if (binary && isa<IntegerType>(getElement(binary.getRhs())) &&
