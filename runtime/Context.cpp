@@ -9,6 +9,10 @@
 #include "runtime/Threads.h"
 #include "runtime/library/Dnnl.h"
 
+#include <cstdint>
+#include <sys/mman.h>
+#include <unistd.h>
+
 using namespace cleave::rt;
 
 CleaveContext::CleaveContext(Transport *transport, int slotCount, int threads)
@@ -59,16 +63,35 @@ std::optional<int> CleaveContext::sender(int route) const {
   return routes[route].from[0];
 }
 
-void CleaveContext::addConstant(const void *begin, size_t bytes) {
-  constants.emplace_back(static_cast<const std::byte *>(begin), bytes);
+void CleaveContext::addConstant(const void *begin, size_t bytes,
+                                bool isMapped) {
+  constants.push_back({static_cast<const std::byte *>(begin), bytes, isMapped});
+}
+
+const CleaveContext::Constant *
+CleaveContext::findConstant(const void *address) const {
+  const auto *at = static_cast<const std::byte *>(address);
+  for (const Constant &range : constants)
+    if (at >= range.begin && at < range.begin + range.bytes)
+      return &range;
+  return nullptr;
 }
 
 bool CleaveContext::isConstant(const void *address) const {
-  const auto *at = static_cast<const std::byte *>(address);
-  for (std::span<const std::byte> range : constants)
-    if (at >= range.data() && at < range.data() + range.size())
-      return true;
-  return false;
+  return findConstant(address) != nullptr;
+}
+
+void CleaveContext::releaseConstant(const void *begin, size_t bytes) const {
+  const Constant *range = findConstant(begin);
+  if (!range || !range->isMapped)
+    return;
+  // Whole pages only: others may hold parts of what is still read.
+  auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  auto first = reinterpret_cast<uintptr_t>(begin), last = first + bytes;
+  first = (first + page - 1) / page * page;
+  last = last / page * page;
+  if (first < last)
+    madvise(reinterpret_cast<void *>(first), last - first, MADV_DONTNEED);
 }
 
 std::byte *CleaveContext::kernelScratch(size_t bytes) {

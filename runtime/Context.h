@@ -58,8 +58,11 @@ struct CleaveContext {
   std::optional<int> sender(int route) const;
 
   /// Memory that no step writes: what is made from it once stays valid.
-  void addConstant(const void *begin, size_t bytes);
+  void addConstant(const void *begin, size_t bytes, bool isMapped = false);
   bool isConstant(const void *address) const;
+  /// A constant that was made into something else: what a file can give back
+  /// need not stay in memory.
+  void releaseConstant(const void *begin, size_t bytes) const;
 
   /// Working memory of kernels, as large as the largest needs.
   std::byte *kernelScratch(size_t bytes);
@@ -77,7 +80,13 @@ private:
   };
   std::optional<cleave::rt::Failure> error;
   std::vector<Route> routes;
-  std::vector<std::span<const std::byte>> constants;
+  struct Constant {
+    const std::byte *begin;
+    size_t bytes;
+    bool isMapped; ///< pages of a file
+  };
+  const Constant *findConstant(const void *address) const;
+  std::vector<Constant> constants;
   cleave::rt::AlignedBuffer scratch;
 };
 

@@ -33,8 +33,10 @@ void Reordered::run(DnnlState &state, const void *given) {
 }
 
 const void *ReorderedWeight::get(CleaveContext &context, const void *given) {
-  if (needed() && (current != given || !context.isConstant(given)))
+  if (needed() && (current != given || !context.isConstant(given))) {
     run(*context.dnnl, given);
+    context.releaseConstant(given, plainBytes());
+  }
   current = given;
   return innerAddress(given);
 }

@@ -24,6 +24,8 @@ public:
                const dnnl::memory::desc &inner, Direction direction);
   bool needed() const { return plain != inner; }
   const dnnl::memory::desc &innerDesc() const { return inner; }
+  /// Bytes that the tensor spans in the program's layout.
+  size_t plainBytes() const { return plain.get_size(); }
   /// Address of the tensor in the inner layout: `given` where it is that.
   const void *innerAddress(const void *given) const {
     return needed() ? buffer.data() : given;

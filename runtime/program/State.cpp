@@ -66,20 +66,21 @@ void RankState::map(const std::filesystem::path &file) {
 
 void RankState::place(const StateInfo &info, int64_t offset, int64_t bytes) {
   std::byte *address = mapped + offset;
-  if (info.isMutable || offset % 64 != 0) {
+  bool isMapped = !info.isMutable && offset % 64 == 0;
+  if (!isMapped) {
     AlignedBuffer &copy = copies.emplace_back(bytes);
     if (bytes)
       std::memcpy(copy.data(), address, bytes);
     address = copy.data();
   }
   if (!info.isMutable)
-    constants.emplace_back(address, bytes);
+    constants.push_back({address, static_cast<size_t>(bytes), isMapped});
   pointers.push_back(address);
 }
 
 void RankState::declareConstants(CleaveContext &context) const {
-  for (auto [address, bytes] : constants)
-    context.addConstant(address, bytes);
+  for (const Constant &constant : constants)
+    context.addConstant(constant.begin, constant.bytes, constant.isMapped);
 }
 
 } // namespace cleave::rt

@@ -37,7 +37,12 @@ private:
   size_t mappedBytes = 0;
   std::vector<void *> pointers;
   std::vector<AlignedBuffer> copies;
-  std::vector<std::pair<const void *, size_t>> constants;
+  struct Constant {
+    const void *begin;
+    size_t bytes;
+    bool isMapped;
+  };
+  std::vector<Constant> constants;
 };
 
 } // namespace cleave::rt
