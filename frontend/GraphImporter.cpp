@@ -81,7 +81,10 @@ private:
     Shape shape;
     for (const auto &dim : tensor.shape().dim())
       shape.push_back(dim.dim_value());
-    return RankedTensorType::get(shape, element);
+    auto type = RankedTensorType::get(shape, element);
+    return succeeded(verifyFitsMemory(locate(input.name()), type))
+               ? type
+               : RankedTensorType();
   }
 
   LogicalResult createReturn() {

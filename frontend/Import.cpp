@@ -7,35 +7,18 @@
 #include "frontend/GraphImporter.h"
 #include "frontend/Load.h"
 #include "frontend/NodeImporter.h"
+#include "frontend/TensorBuilder.h"
 #include "ir/Cleave.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace cleave;
 using namespace mlir;
 
-/// Whether an address space can hold the tensor. Sizes of what fits are added
-/// up later without a look at overflow.
-static bool fitsMemory(RankedTensorType type) {
-  constexpr int64_t MostBytes = int64_t(1) << 47;
-  int64_t bytes = (type.getElementTypeBitWidth() + 7) / 8;
-  if (type.getNumDynamicDims() || llvm::is_contained(type.getShape(), 0))
-    return true;
-  for (int64_t size : type.getShape())
-    if (llvm::MulOverflow(bytes, size, bytes) || bytes > MostBytes)
-      return false;
-  return true;
-}
-
+/// What no builder has looked at: initializers, and arguments of bodies.
 static LogicalResult verifySizes(ModuleOp module) {
-  auto verifyValue = [](Value value) -> LogicalResult {
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    if (!type || fitsMemory(type))
-      return success();
-    return emitError(value.getLoc())
-           << "a tensor of type " << type << " is larger than any memory";
+  auto verifyValue = [](Value value) {
+    return verifyFitsMemory(value.getLoc(), value.getType());
   };
   WalkResult result = module.walk<WalkOrder::PreOrder>([&](Operation *op) {
     for (Region &region : op->getRegions())

@@ -6,6 +6,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <numeric>
 
@@ -88,10 +89,34 @@ static LogicalResult inferTypes(OperationState &state, MLIRContext *context) {
   return success();
 }
 
+/// Of a tensor without elements the other sizes count, too: strides are made of
+/// them.
+static bool fitsMemory(RankedTensorType type) {
+  constexpr int64_t MostBytes = int64_t(1) << 47;
+  int64_t bytes = (type.getElementTypeBitWidth() + 7) / 8;
+  for (int64_t size : type.getShape())
+    if (!ShapedType::isDynamic(size) &&
+        (llvm::MulOverflow(bytes, std::max<int64_t>(size, 1), bytes) ||
+         bytes > MostBytes))
+      return false;
+  return true;
+}
+
+LogicalResult cleave::verifyFitsMemory(Location loc, Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || fitsMemory(tensor))
+    return success();
+  return mlir::emitError(loc)
+         << "a tensor of type " << type << " is larger than any memory";
+}
+
 Value TensorBuilder::finish(OperationState &state) {
   if (llvm::is_contained(state.operands, Value()) ||
       failed(inferTypes(state, getContext())))
     return nullptr;
+  for (Type type : state.types)
+    if (failed(verifyFitsMemory(loc, type)))
+      return nullptr;
   Operation *op = builder.create(state);
   if (failed(op->getName().verifyInvariants(op))) {
     op->erase();

@@ -43,6 +43,11 @@ int64_t getProduct(llvm::ArrayRef<int64_t> sizes);
 mlir::FailureOr<Shape>
 getCommonShape(llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes);
 
+/// Fails with a diagnostic when no address space can hold a tensor of the type.
+/// Sizes of what fits are multiplied and added up without a look at overflow.
+[[nodiscard]] mlir::LogicalResult verifyFitsMemory(mlir::Location loc,
+                                                   mlir::Type type);
+
 class TensorBuilder {
 public:
   TensorBuilder(mlir::OpBuilder &builder, mlir::Location loc)
