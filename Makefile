@@ -8,7 +8,7 @@ JOBS ?= $(shell nproc)
 export JOBS
 PYTHON := .venv/bin/python
 
-.PHONY: help setup build demo test docs format tidy install clean
+.PHONY: help setup build demo test docs format tidy sanitize install clean
 
 help: ## show this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/\1\t\2/p' Makefile | while IFS=$$'\t' read -r name what; do printf '  make %-9s %s\n' "$$name" "$$what"; done
@@ -41,6 +41,12 @@ format: ## format the C++ files
 
 tidy: setup ## check the C++ files with clang-tidy (minutes)
 	@$(PYTHON) tools/dev/tidy.py
+
+sanitize: setup ## build with address and undefined-behaviour sanitizers into build/sanitize, run the tests that do not start processes (long)
+	@mkdir -p build
+	@[ -e build/sanitize/build.ninja ] || cmake --preset sanitize >build/sanitize.log 2>&1 || { cat build/sanitize.log; exit 1; }
+	@cmake --build build/sanitize -j $(JOBS)
+	@$(PYTHON) test/check.py --build build/sanitize $(addprefix test/,unit ir frontend passes run)
 
 install: build ## install cleave, cleave-opt and the runtime under PREFIX (default /usr/local)
 	@cmake --install build --prefix $(or $(PREFIX),/usr/local)

@@ -4,6 +4,11 @@
 add_library(cleave_options INTERFACE)
 target_compile_options(cleave_options INTERFACE -Wall -Wextra -Wno-unused-parameter -Werror -fno-semantic-interposition)
 
+# In each executable, so that tests need no environment.
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=address")
+  target_sources(cleave_options INTERFACE ${CMAKE_SOURCE_DIR}/cmake/SanitizerOptions.cpp)
+endif()
+
 # Compiler-side code: MLIR and LLVM as shared libraries only.
 add_library(cleave_mlir INTERFACE)
 target_include_directories(cleave_mlir SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
