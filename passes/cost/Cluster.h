@@ -28,6 +28,8 @@ struct Device {
   std::string arch;                   ///< sm_90, or a CPU name; may be empty
   double memory = 0;                  ///< bytes; 0: not said
   double bandwidth = 0;               ///< bytes/s of its memory
+  double cache = 0;                   ///< bytes; 0: none that is known
+  double cacheBandwidth = 0;          ///< bytes/s of it
   std::map<std::string, double> peak; ///< FLOP/s of products, by precision;
                                       ///< has fp32
   double vector = 0;                  ///< FLOP/s of all else; 0: as products

@@ -149,9 +149,9 @@ void Reader::readDevices(const YAML::Node &node) {
     device.name = entry.first.Scalar();
     std::string what = "device " + quote(device.name);
     const YAML::Node &body = entry.second;
-    verifyKeys(
-        body, what,
-        {"target", "arch", "memory", "bandwidth", "peak", "vector", "call"});
+    verifyKeys(body, what,
+               {"target", "arch", "memory", "bandwidth", "cache",
+                "cache_bandwidth", "peak", "vector", "call"});
     YAML::Node target = require(body, what, "target");
     device.target = target.Scalar();
     if (device.target != "cpu" && device.target != "cuda")
@@ -170,6 +170,12 @@ void Reader::readDevices(const YAML::Node &node) {
     for (const auto &figure : peak)
       device.peak[figure.first.Scalar()] =
           readQuantity(figure.second, figure.first.Scalar(), Unit::Flops);
+    if (body["cache"]) {
+      device.cache = readQuantity(body["cache"], "cache", Unit::Bytes);
+      device.cacheBandwidth =
+          readQuantity(require(body, what, "cache_bandwidth"),
+                       "cache_bandwidth", Unit::BytesPerSecond);
+    }
     if (body["vector"])
       device.vector = readQuantity(body["vector"], "vector", Unit::Flops);
     if (body["call"])

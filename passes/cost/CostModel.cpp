@@ -86,16 +86,42 @@ CostModel::CostModel(const Cluster &cluster) : cluster(cluster) {
     double own = device.vector ? device.vector : device.peak.at("fp32");
     vector = vector == 0 ? own : std::min(vector, own);
     call = std::max(call, device.call);
+    bool isFirst = &group == &cluster.nodes.front();
+    cache = isFirst ? device.cache : std::min(cache, device.cache);
+    cacheBandwidth = isFirst ? device.cacheBandwidth
+                             : std::min(cacheBandwidth, device.cacheBandwidth);
   }
+}
+
+static bool isFree(const Work &work) {
+  return work.flops == 0 && work.bytesRead == 0 && work.bytesWritten == 0;
+}
+
+/// Bytes of memory behind a value: views add and leave out elements.
+static double getReadBytes(Value value) {
+  double bytes = getByteSize(value.getType());
+  Operation *op = value.getDefiningOp();
+  auto view = dyn_cast_or_null<WorkOpInterface>(op);
+  if (!view || op->getNumOperands() != 1 || !isFree(view.getWork()))
+    return bytes;
+  return std::min(bytes, getReadBytes(op->getOperand(0)));
 }
 
 Work cleave::getFusedWork(Operation *op) {
   Work work = cast<WorkOpInterface>(op).getWork();
-  if (!op->hasTrait<OpTrait::Elementwise>() || op->getNumOperands() == 0)
-    return work;
-  double operands = op->getNumOperands();
-  work.bytesRead *= (operands - 1) / operands;
-  work.bytesWritten = 0;
+  double whole = 0, read = 0, largest = 0;
+  for (Value operand : op->getOperands()) {
+    double bytes = getReadBytes(operand);
+    whole += getByteSize(operand.getType());
+    read += bytes;
+    largest = std::max(largest, bytes);
+  }
+  if (whole > 0)
+    work.bytesRead *= read / whole;
+  if (op->hasTrait<OpTrait::Elementwise>() && read > 0) {
+    work.bytesRead *= 1 - largest / read;
+    work.bytesWritten = 0;
+  }
   return work;
 }
 
@@ -116,8 +142,10 @@ double CostModel::getOpTime(const Work &work, Type elementType) const {
   auto it = peak.find(getPrecision(elementType));
   double product = it == peak.end() ? peak.at("fp32") : it->second;
   double start = work.bytesWritten > 0 ? call : 0;
+  double bytes = work.bytesRead + work.bytesWritten;
+  bool isCached = !work.isProduct && bytes <= cache;
   return start + std::max(work.flops / (work.isProduct ? product : vector),
-                          (work.bytesRead + work.bytesWritten) / bandwidth);
+                          bytes / (isCached ? cacheBandwidth : bandwidth));
 }
 
 //===-- Axes and conversions ----------------------------------------------===//

@@ -3,9 +3,10 @@
 // Reads the IR and the cluster, changes neither. An op that makes a tensor
 // takes the time to start it, and the longer of its arithmetic (products at the
 // device's peak, all else at its vector rate) and its bytes at the memory's
-// bandwidth. A collective follows the ring formulas in latency alpha and
-// bandwidth 1/beta (NCCL tests, PERFORMANCE.md): for n ranks and B bytes of the
-// whole buffer
+// bandwidth. What is no product works on tensors that were just made: where
+// they fit the cache, at its bandwidth. A collective follows the ring formulas
+// in latency alpha and bandwidth 1/beta (NCCL tests, PERFORMANCE.md): for n
+// ranks and B bytes of the whole buffer
 //
 //   all-reduce                 2 (n-1) alpha + 2 (n-1)/n B beta
 //   all-gather, reduce-scatter   (n-1) alpha +   (n-1)/n B beta
@@ -42,9 +43,10 @@ struct AxisState {
   bool operator==(const AxisState &other) const = default;
 };
 
-/// Work of an op as it will run: an elementwise op becomes part of the kernel
-/// that makes one of its operands, so that operand and the result cost no bytes
-/// of their own; the other operands are read.
+/// Work of an op as it will run. Of an operand that is a view, what it shows is
+/// read: of a broadcast bias no more than the bias. An elementwise op becomes
+/// part of the kernel that makes its largest operand, so that operand and the
+/// result cost no bytes of their own; the other operands are read.
 Work getFusedWork(mlir::Operation *op);
 
 /// An axis as collectives see it.
@@ -115,6 +117,7 @@ private:
 
   Cluster cluster;
   double bandwidth, vector = 0, call = 0;
+  double cache = 0, cacheBandwidth = 0;
   std::map<std::string, double> peak;
 };
 

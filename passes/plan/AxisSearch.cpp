@@ -102,7 +102,7 @@ FailureOr<AxisReport> cleave::plan::searchAxis(const Graph &graph,
   AxisProblem problem(graph, local, costs, pins, axis);
   if (failed(problem.build()))
     return failure();
-  std::optional<Solution> solution = solve(problem.get());
+  std::optional<Solution> solution = solve(problem.get(), axis.solver);
   if (!solution)
     return graph.module.emitError() << "no plan along axis '" << axis.name
                                     << "' fits what is fixed by hand";

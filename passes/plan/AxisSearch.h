@@ -23,6 +23,7 @@
 #include "passes/cost/CostModel.h"
 #include "passes/plan/Graph.h"
 #include "passes/plan/Pins.h"
+#include "passes/plan/Solver.h"
 
 namespace cleave::plan {
 
@@ -48,6 +49,9 @@ struct AxisOptions {
   /// A node that needs one micro-batch and what is made of all is an error.
   bool verifiesMicroBatches = false;
   Objective objective = Objective::Balanced;
+  /// Joint tables of the search: quick ones compare candidates, the largest are
+  /// for the plan that is taken.
+  SolverOptions solver;
   /// The axis divides the batch: what it splits is not gathered again unless
   /// there is no other way, and gathering the model's outputs counts nothing.
   bool isBatch = false;

@@ -6,6 +6,7 @@
 #include "passes/plan/Stages.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace cleave;
@@ -74,6 +75,7 @@ LogicalResult Planning::searchAxes(Planned &planned, const Pins &pins,
     search.verifiesMicroBatches =
         axis.microBatches > 1 && request.options.microBatches == 0;
     search.objective = objective;
+    search.solver = solver;
     search.isBatch = axis.name == "dp";
     FailureOr<AxisReport> report =
         searchAxis(planned.graph, decisions.getLocal(), costs, pins, search);
@@ -177,7 +179,9 @@ bool Planned::isIdle() const {
 }
 
 /// The first error becomes the refusal; nothing is shown.
-std::unique_ptr<Planned> Planning::tryPlan(Candidate &candidate) {
+void Planning::tryPlan(Candidate &candidate, const SolverOptions &quick) {
+  SolverOptions thorough = std::exchange(solver, quick);
+  auto restore = llvm::make_scope_exit([&] { solver = thorough; });
   ScopedDiagnosticHandler handler(
       graph.module.getContext(), [&](Diagnostic &diagnostic) {
         bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
@@ -187,8 +191,7 @@ std::unique_ptr<Planned> Planning::tryPlan(Candidate &candidate) {
       });
   FailureOr<std::unique_ptr<Planned>> planned = plan(candidate.sizes);
   if (failed(planned))
-    return nullptr;
+    return;
   candidate.prediction = (*planned)->prediction;
   candidate.isIdle = (*planned)->isIdle();
-  return std::move(*planned);
 }

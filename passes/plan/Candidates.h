@@ -2,7 +2,8 @@
 //
 // Each way to divide the ranks is planned to the end: stages, then axis by
 // axis. One that cannot be keeps its reason. The choice is the least predicted
-// time; a plan along whose tp axis nothing is split comes after all others.
+// time, of about equal ones what communicates least; a plan along whose tp axis
+// nothing is split comes after all others.
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,8 +57,9 @@ public:
 
   /// Plans one way to divide the ranks; every failure has a diagnostic.
   mlir::FailureOr<std::unique_ptr<Planned>> plan(const PlanSizes &sizes);
-  /// The same, into the candidate; what goes wrong becomes its refusal.
-  std::unique_ptr<Planned> tryPlan(Candidate &candidate);
+  /// The same with quick searches, for the candidate's prediction alone; what
+  /// goes wrong becomes its refusal.
+  void tryPlan(Candidate &candidate, const SolverOptions &quick);
 
   const CostModel &getCosts() const { return costs; }
 
@@ -73,6 +75,7 @@ private:
   const Graph &graph;
   const PlanRequest &request;
   CostModel costs;
+  SolverOptions solver;
   std::map<int64_t, Graph> staged; ///< by number of stages
 };
 

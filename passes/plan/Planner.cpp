@@ -35,6 +35,17 @@ static void write(ModuleOp module, Planned &planned,
   writeCandidates(module, candidates);
 }
 
+static LogicalResult takeFirst(const Graph &graph, Planning &planning,
+                               std::vector<Candidate> &candidates) {
+  Candidate &first = candidates.front();
+  FailureOr<std::unique_ptr<Planned>> planned = planning.plan(first.sizes);
+  if (failed(planned))
+    return failure();
+  first.prediction = (*planned)->prediction;
+  write(graph.module, **planned, candidates);
+  return success();
+}
+
 /// One error, with a note for each kind of reason.
 static LogicalResult explainFailure(const Graph &graph,
                                     const PlanOptions &options,
@@ -56,24 +67,41 @@ static LogicalResult explainFailure(const Graph &graph,
   return error;
 }
 
-/// Plans all and keeps the best.
+/// Of candidates that take about the least time, the first is to be the one
+/// that communicates least: it waits least for ranks that are late.
+static void preferQuiet(std::vector<Candidate> &candidates) {
+  constexpr double kAbout = 1.03;
+  const Candidate &least = candidates.front();
+  auto isAbout = [&](const Candidate &candidate) {
+    return candidate.refusal.empty() && candidate.isIdle == least.isIdle &&
+           candidate.prediction.time.getSeconds() <=
+               kAbout * least.prediction.time.getSeconds();
+  };
+  auto end = llvm::find_if_not(candidates, isAbout);
+  auto quiet = std::min_element(
+      candidates.begin(), end, [](const Candidate &a, const Candidate &b) {
+        auto rank = [](const Candidate &candidate) {
+          return std::pair(candidate.prediction.time.communication,
+                           candidate.number);
+        };
+        return rank(a) < rank(b);
+      });
+  std::rotate(candidates.begin(), quiet, std::next(quiet));
+}
+
+/// Plans all with quick searches, and the best with the time that it takes.
 static LogicalResult choose(const Graph &graph, Planning &planning,
                             const PlanOptions &options,
                             std::vector<Candidate> &candidates) {
-  std::unique_ptr<Planned> best;
-  const Candidate *chosen = nullptr;
-  for (Candidate &candidate : candidates) {
-    std::unique_ptr<Planned> planned = planning.tryPlan(candidate);
-    if (planned && (!chosen || candidate < *chosen)) {
-      best = std::move(planned);
-      chosen = &candidate;
-    }
-  }
-  if (!best)
-    return explainFailure(graph, options, candidates);
+  constexpr SolverOptions kQuick = {size_t(1) << 14};
+  for (Candidate &candidate : candidates)
+    planning.tryPlan(candidate, kQuick);
   llvm::sort(candidates);
-  write(graph.module, *best, candidates);
-  return success();
+  Candidate &best = candidates.front();
+  if (!best.refusal.empty())
+    return explainFailure(graph, options, candidates);
+  preferQuiet(candidates);
+  return takeFirst(graph, planning, candidates);
 }
 
 LogicalResult cleave::planModule(ModuleOp module, PlanOptions options,
@@ -103,13 +131,6 @@ LogicalResult cleave::planModule(ModuleOp module, PlanOptions options,
   request.cluster =
       given ? *given : Cluster::getHost(sizes->front().getRanks());
   Planning planning(*graph, request);
-  if (candidates.size() > 1)
-    return choose(*graph, planning, options, candidates);
-  FailureOr<std::unique_ptr<Planned>> planned =
-      planning.plan(candidates.front().sizes);
-  if (failed(planned))
-    return failure();
-  candidates.front().prediction = (*planned)->prediction;
-  write(module, **planned, candidates);
-  return success();
+  return candidates.size() > 1 ? choose(*graph, planning, options, candidates)
+                               : takeFirst(*graph, planning, candidates);
 }

@@ -36,6 +36,8 @@ private:
   void fix(size_t variable, size_t value);
   void addTable(const Table &table);
   double lookUp(const Table &table) const;
+  void addColumn(const Table &table, size_t variable,
+                 std::vector<double> &costs) const;
   void assignBack();
   void detach(size_t variable);
 
@@ -184,6 +186,19 @@ double Elimination::lookUp(const Table &table) const {
   return table.costs[index];
 }
 
+/// Adds what each value of `variable` costs in `table`, given the other values.
+void Elimination::addColumn(const Table &table, size_t variable,
+                            std::vector<double> &costs) const {
+  size_t first = 0, stride = 0;
+  for (size_t v : table.scope) {
+    size_t domain = problem.getDomain(v);
+    first = first * domain + (v == variable ? 0 : solution.values[v]);
+    stride = v == variable ? 1 : stride * domain;
+  }
+  for (size_t value = 0; value < costs.size(); ++value)
+    costs[value] += table.costs[first + value * stride];
+}
+
 /// Takes `variable` out of the graph and out of its neighbours' buckets.
 void Elimination::detach(size_t variable) {
   isGone[variable] = true;
@@ -203,21 +218,17 @@ void Elimination::eliminate(size_t variable) {
   for (size_t v : left.scope)
     size *= problem.getDomain(v);
   left.costs.resize(size);
+  std::vector<double> costs(problem.getDomain(variable));
   for (size_t i = 0; i < size; ++i) {
     size_t rest = i;
     for (size_t k = left.scope.size(); k-- > 0;) {
       solution.values[left.scope[k]] = rest % problem.getDomain(left.scope[k]);
       rest /= problem.getDomain(left.scope[k]);
     }
-    double best = kForbidden;
-    for (size_t value = 0; value < problem.getDomain(variable); ++value) {
-      solution.values[variable] = value;
-      double cost = 0;
-      for (const Table &table : buckets[variable])
-        cost += lookUp(table);
-      best = std::min(best, cost);
-    }
-    left.costs[i] = best;
+    std::fill(costs.begin(), costs.end(), 0);
+    for (const Table &table : buckets[variable])
+      addColumn(table, variable, costs);
+    left.costs[i] = *std::min_element(costs.begin(), costs.end());
   }
   detach(variable);
   order.push_back(variable);

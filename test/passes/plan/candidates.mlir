@@ -24,6 +24,12 @@
 // FAR: cleave.candidates = [{{.*}}plan = "--pp 2"
 // FAR-SAME: note = "no split along tp pays: its ranks do the same", plan = "--tp 2"
 
+// Tests that of about equal times the plan that communicates least is taken: dp has 100
+// of 199 rows on the fuller rank, tp half of the columns, but sums over its ranks.
+// RUN: cleave-opt %t/odd.mlir --cleave-plan="cluster=%t/fast.yaml" | FileCheck %s --check-prefix=ODD
+// ODD: cleave.candidates = [{{.*}}plan = "--dp 2", seconds = 0.0040{{[0-9]*}}
+// ODD-SAME: plan = "--tp 2", seconds = 0.0039{{[0-9]*}}
+
 // Tests that given sizes restrict the choice.
 // RUN: cleave-opt %t/mlp.mlir --cleave-plan="ranks=4 tp=2" | FileCheck %s --check-prefix=GIVEN --implicit-check-not="--tp 4" --implicit-check-not="--dp 4"
 // GIVEN: cleave.candidates = [
@@ -68,6 +74,20 @@ func.func @main(%x: tensor<1x1000xf32> {cleave.name = "x"}) -> (tensor<1x1000xf3
   %y = cleave.dot %h, %down {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contract = array<i64: 1>, rhs_contract = array<i64: 0>} : (tensor<1x1000xf32>, tensor<1000x1000xf32>) -> tensor<1x1000xf32> loc("fc2")
   return %y : tensor<1x1000xf32>
 }
+//--- odd.mlir
+cleave.param @up : tensor<1000x1000xf32>
+cleave.param @down : tensor<1000x1000xf32>
+cleave.param @out : tensor<1000x1xf32>
+func.func @main(%x: tensor<199x1000xf32> {cleave.name = "x"}) -> (tensor<199x1xf32> {cleave.name = "y"}) {
+  %up = cleave.load @up : tensor<1000x1000xf32>
+  %h = cleave.dot %x, %up {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contract = array<i64: 1>, rhs_contract = array<i64: 0>} : (tensor<199x1000xf32>, tensor<1000x1000xf32>) -> tensor<199x1000xf32> loc("fc1")
+  %down = cleave.load @down : tensor<1000x1000xf32>
+  %z = cleave.dot %h, %down {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contract = array<i64: 1>, rhs_contract = array<i64: 0>} : (tensor<199x1000xf32>, tensor<1000x1000xf32>) -> tensor<199x1000xf32> loc("fc2")
+  %r = cleave.unary relu %z : tensor<199x1000xf32> loc("act")
+  %out = cleave.load @out : tensor<1000x1xf32>
+  %y = cleave.dot %r, %out {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contract = array<i64: 1>, rhs_contract = array<i64: 0>} : (tensor<199x1000xf32>, tensor<1000x1xf32>) -> tensor<199x1xf32> loc("fc3")
+  return %y : tensor<199x1xf32>
+}
 //--- tiny.mlir
 func.func @main(%x: tensor<1x4xf32> {cleave.name = "x"}) -> (tensor<1x4xf32> {cleave.name = "y"}) {
   %y = cleave.unary relu %x : tensor<1x4xf32>
@@ -80,6 +100,13 @@ nodes:
   - {device: core, per_node: 2, link: shm}
 links:
   shm: {latency: 1us, bandwidth: 10GB/s}
+//--- fast.yaml
+devices:
+  core: {target: cpu, memory: 4GiB, bandwidth: 1TB/s, peak: {fp32: 100GFLOPS}}
+nodes:
+  - {device: core, per_node: 2, link: shm}
+links:
+  shm: {latency: 1ns, bandwidth: 10TB/s}
 //--- far.yaml
 devices:
   core: {target: cpu, memory: 4GiB, bandwidth: 1TB/s, peak: {fp32: 100GFLOPS}}

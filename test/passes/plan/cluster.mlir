@@ -9,7 +9,7 @@
 // FAR: cleave.param @up : {{.*}}<@stage0, [{}, {}]>
 
 // RUN: not cleave-opt %t/mlp.mlir --cleave-plan=cluster=%t/key.yaml 2>&1 | FileCheck %s --check-prefix=KEY
-// KEY: key.yaml:2:24: error: unknown key 'memroy' of device 'core', expected one of target, arch, memory, bandwidth, peak, vector, call
+// KEY: key.yaml:2:24: error: unknown key 'memroy' of device 'core', expected one of target, arch, memory, bandwidth, cache, cache_bandwidth, peak, vector, call
 // RUN: not cleave-opt %t/mlp.mlir --cleave-plan=cluster=%t/unit.yaml 2>&1 | FileCheck %s --check-prefix=UNIT
 // UNIT: unit.yaml:2:49: error: 'bandwidth' must be bytes a second, as 50GB/s, found '10GB'
 // RUN: not cleave-opt %t/mlp.mlir --cleave-plan=cluster=%t/peak.yaml 2>&1 | FileCheck %s --check-prefix=PEAK
@@ -26,6 +26,8 @@
 // VECTOR: vector.yaml:2:96: error: 'vector' must be operations a second, as 67TFLOPS, found '30GB/s'
 // RUN: not cleave-opt %t/mlp.mlir --cleave-plan=cluster=%t/call.yaml 2>&1 | FileCheck %s --check-prefix=CALL
 // CALL: call.yaml:2:94: error: 'call' must be a time, as 3us, found '0us'
+// RUN: not cleave-opt %t/mlp.mlir --cleave-plan=cluster=%t/cache.yaml 2>&1 | FileCheck %s --check-prefix=CACHE
+// CACHE: cache.yaml:2:9: error: device 'core' has no key 'cache_bandwidth'
 // RUN: not cleave-opt %t/mlp.mlir --cleave-plan=cluster=%t/cores.yaml 2>&1 | FileCheck %s --check-prefix=CORES
 // CORES: cores.yaml:4:27: error: 'cores' must be a positive integer, found '0'
 // RUN: not cleave-opt %t/mlp.mlir --cleave-plan=cluster=%t/text.yaml 2>&1 | FileCheck %s --check-prefix=TEXT
@@ -104,6 +106,11 @@ nodes:
 //--- call.yaml
 devices:
   core: {target: cpu, memory: 4GiB, bandwidth: 10GB/s, peak: {fp32: 200GFLOPS}, call:        0us}
+nodes:
+  - {device: core}
+//--- cache.yaml
+devices:
+  core: {target: cpu, memory: 4GiB, bandwidth: 10GB/s, peak: {fp32: 200GFLOPS}, cache: 1MiB}
 nodes:
   - {device: core}
 //--- cores.yaml

@@ -1,5 +1,6 @@
 //===- CostTests.cpp - times by hand --------------------------------------===//
 
+#include "ir/Cleave.h"
 #include "passes/cost/CostModel.h"
 
 #include "mlir/IR/Builders.h"
@@ -76,6 +77,42 @@ TEST(Cost, VectorsAndStarts) {
   EXPECT_DOUBLE_EQ(costs.getOpTime({1e9, 0, 0}, f32), 50e-3);
   EXPECT_DOUBLE_EQ(costs.getOpTime({1e9, 0, 0, true}, f32), 10e-3);
   EXPECT_DOUBLE_EQ(costs.getOpTime({0, 6e6, 4e6}, f32), 3e-6 + 1e-3);
+}
+
+// Tests that what fits the cache moves at its bandwidth, but for products,
+// whose weights come from memory.
+TEST(Cost, Cache) {
+  mlir::MLIRContext context;
+  mlir::Type f32 = mlir::Float32Type::get(&context);
+  Cluster cluster = makeCluster(1);
+  cluster.devices[0].cache = 1e6;
+  cluster.devices[0].cacheBandwidth = 100e9;
+  CostModel costs(cluster);
+  EXPECT_DOUBLE_EQ(costs.getOpTime({0, 0.6e6, 0.4e6}, f32), 10e-6);
+  EXPECT_DOUBLE_EQ(costs.getOpTime({0, 0.7e6, 0.4e6}, f32), 110e-6);
+  EXPECT_DOUBLE_EQ(costs.getOpTime({0, 0.6e6, 0.4e6, true}, f32), 100e-6);
+}
+
+// Tests what is read: y = x + broadcast(b) of 100 x 10 floats is part of the
+// kernel that makes x, and reads the 10 floats of b.
+TEST(Cost, FusedWork) {
+  mlir::MLIRContext context;
+  context.loadDialect<CleaveDialect>();
+  mlir::OpBuilder b(&context);
+  mlir::Location loc = b.getUnknownLoc();
+  auto getType = [&](std::vector<int64_t> shape) {
+    return mlir::RankedTensorType::get(shape, b.getF32Type());
+  };
+  mlir::Block block;
+  mlir::Value x = block.addArgument(getType({100, 10}), loc),
+              bias = block.addArgument(getType({10}), loc);
+  b.setInsertionPointToEnd(&block);
+  auto wide =
+      b.create<BroadcastOp>(loc, x.getType(), bias, llvm::ArrayRef<int64_t>{1});
+  auto add = b.create<BinaryOp>(loc, x.getType(), BinaryKind::Add, x, wide);
+  Work work = getFusedWork(add);
+  EXPECT_DOUBLE_EQ(work.bytesRead, 40);
+  EXPECT_EQ(work.bytesWritten, 0);
 }
 
 // Tests conversions of 1000 x 1000 floats (4 MB): each collective waits one
