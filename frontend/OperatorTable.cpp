@@ -22,6 +22,7 @@ OperatorTable::OperatorTable() {
   registerNormalization(*this);
   registerLoss(*this);
   registerQuantization(*this);
+  registerSampling(*this);
   registerControl(*this);
   registerScan(*this);
   registerRecurrent(*this);

@@ -60,6 +60,7 @@ void registerResize(OperatorTable &table);
 void registerNormalization(OperatorTable &table);
 void registerLoss(OperatorTable &table);
 void registerQuantization(OperatorTable &table);
+void registerSampling(OperatorTable &table);
 void registerControl(OperatorTable &table);
 void registerScan(OperatorTable &table);
 void registerRecurrent(OperatorTable &table);
