@@ -26,9 +26,9 @@ OperatorTable::OperatorTable() {
   registerControl(*this);
   registerScan(*this);
   registerRecurrent(*this);
-}
   registerUnpooling(*this);
   registerSpectrum(*this);
+}
 
 void OperatorTable::onOp(llvm::StringRef domain, llvm::StringRef name,
                          int64_t since, OpHandler handler) {

@@ -64,9 +64,9 @@ void registerSampling(OperatorTable &table);
 void registerControl(OperatorTable &table);
 void registerScan(OperatorTable &table);
 void registerRecurrent(OperatorTable &table);
-
 void registerUnpooling(OperatorTable &table);
 void registerSpectrum(OperatorTable &table);
+
 } // namespace cleave
 
 #endif
