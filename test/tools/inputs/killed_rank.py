@@ -8,7 +8,7 @@ import ranks
 
 out, data = sys.argv[1:]
 run = ranks.start(out, data)
-pid = ranks.wait_for(os.path.realpath(f"{out}/rank-1"))
+pid = ranks.wait_for(lambda: ranks.find(os.path.realpath(f"{out}/rank-1")))
 if pid is None:
     run.kill()
     sys.exit("rank 1 did not run")

@@ -28,11 +28,11 @@ def has_run(pid):
     return int(user) + int(system) >= os.sysconf("SC_CLK_TCK")
 
 
-def wait_for(executable):
-    """The process that runs `executable`, once it runs steps; none after 60 s."""
+def wait_for(find_process):
+    """The process that `find_process` finds, once it runs steps; none after 60 s."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        pid = find(executable)
+        pid = find_process()
         if pid is not None and has_run(pid):
             return pid
         time.sleep(0.05)

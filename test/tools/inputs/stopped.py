@@ -2,7 +2,6 @@
 signals once its ranks run, and print how that ends."""
 
 import os
-import shutil
 import signal
 import sys
 
@@ -10,8 +9,8 @@ import ranks
 
 signals, out, data, *flags = sys.argv[1:]
 run = ranks.start(out, data, *flags)
-executable = shutil.which("cleave") if flags else f"{out}/rank-0"
-if ranks.wait_for(os.path.realpath(executable)) is None:
+rank = os.path.realpath(f"{out}/rank-0")
+if ranks.wait_for(lambda: run.pid if flags else ranks.find(rank)) is None:
     run.kill()
     sys.exit("the ranks did not run")
 for name in signals.split(","):
