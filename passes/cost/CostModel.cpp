@@ -116,12 +116,11 @@ Work cleave::getFusedWork(Operation *op) {
     read += bytes;
     largest = std::max(largest, bytes);
   }
-  if (whole > 0)
-    work.bytesRead *= read / whole;
-  if (op->hasTrait<OpTrait::Elementwise>() && read > 0) {
-    work.bytesRead *= 1 - largest / read;
+  bool isFused = op->hasTrait<OpTrait::Elementwise>() && whole > 0;
+  if (isFused)
     work.bytesWritten = 0;
-  }
+  if (whole > 0)
+    work.bytesRead *= (isFused ? read - largest : read) / whole;
   return work;
 }
 
