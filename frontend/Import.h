@@ -39,8 +39,8 @@ parseBinding(llvm::StringRef text, ImportOptions &options, std::string &error);
 /// after it is a scalar). On failure `error` says why.
 [[nodiscard]] mlir::LogicalResult
 parseShape(llvm::StringRef text, ImportOptions &options, std::string &error);
-/// Parses the value of `--value`, INPUT=1,2 (the last equal sign splits; nothing
-/// after it is no number). On failure `error` says why.
+/// Parses the value of `--value`, INPUT=1,2 (the last equal sign splits;
+/// nothing after it is no number). On failure `error` says why.
 [[nodiscard]] mlir::LogicalResult
 parseValue(llvm::StringRef text, ImportOptions &options, std::string &error);
 

@@ -1,4 +1,5 @@
-//===- FlagsTests.cpp - what --bind, --shapes and --value take ---------------------===//
+//===- FlagsTests.cpp - what --bind, --shapes and --value take
+//---------------------===//
 
 #include "frontend/Import.h"
 #include "gtest/gtest.h"
