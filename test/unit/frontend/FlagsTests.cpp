@@ -1,5 +1,4 @@
-//===- FlagsTests.cpp - what --bind, --shapes and --value take
-//---------------------===//
+//===- FlagsTests.cpp - what --bind, --shapes and --value take ------------===//
 
 #include "frontend/Import.h"
 #include "gtest/gtest.h"
