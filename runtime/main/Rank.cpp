@@ -105,6 +105,12 @@ struct Results {
 };
 } // namespace
 
+/// A run that leaves no trace is hardly what its user wants.
+static bool saysNothing(const RunOptions &options) {
+  return !options.report && options.output.empty() && options.compare.empty() &&
+         options.trace.empty();
+}
+
 void runRank(const RunOptions &options, const Manifest &manifest,
              const CleaveProgram *linked, Transport &transport) {
   bool isFirst = transport.rank() == 0;
@@ -131,6 +137,9 @@ void runRank(const RunOptions &options, const Manifest &manifest,
   phase(transport, "writing outputs", [&] {
     if (isFirst && !options.output.empty())
       writeArrays(options.output, outputs);
+    else if (isFirst && saysNothing(options))
+      logf(LogLevel::Warn,
+           "the outputs are not kept: --output FILE keeps them");
   });
   if (run->context().trace)
     run->context().trace->write(options.trace, transport);

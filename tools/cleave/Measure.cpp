@@ -229,11 +229,16 @@ static bool measureDevice(Bench &bench, Measurements &result) {
                            : Figure{1 << 20, "level 2 is not told: a guess"};
   result.memory = {getAvailableMemory() / result.ranks,
                    "what was available, by the ranks"};
-  return set(result.product, makeProducts(ranks), true) &&
-         set(result.vector, makeVectors(ranks), true) &&
-         set(result.bandwidth, makeStream(ranks, 8192), true) &&
-         set(result.cached, makeStream(ranks, 256), true) &&
-         set(result.call, makeStarts(ranks), false);
+  bool done = set(result.product, makeProducts(ranks), true) &&
+              set(result.vector, makeVectors(ranks), true) &&
+              set(result.bandwidth, makeStream(ranks, 8192), true) &&
+              set(result.cached, makeStream(ranks, 256), true) &&
+              set(result.call, makeStarts(ranks), false);
+  // So short a step is lost on a machine that is busy.
+  if (done && result.cached.value < result.bandwidth.value)
+    result.cached = {result.bandwidth.value,
+                     "that of memory: the cache was measured as slower"};
+  return done;
 }
 
 std::optional<Measurements>

@@ -98,7 +98,8 @@ void cleave::addRun(CLI::App &app, Verb &verb) {
   command->allow_extras();
   command->footer("All other flags go to the ranks: --input [NAME=]FILE, "
                   "--output FILE, --warmup W, --repeat R, --json, --threads T, "
-                  "--trace DIR, --timeout S, --start-timeout S.");
+                  "--trace DIR, --compare FILE, --tolerance T, --timeout S, "
+                  "--start-timeout S.");
   command->callback([command, flags, &verb] {
     flags->rest = command->remaining();
     verb = [flags] { return run(*flags); };
