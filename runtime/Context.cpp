@@ -87,11 +87,13 @@ void CleaveContext::releaseConstant(const void *begin, size_t bytes) const {
     return;
   // Whole pages only: others may hold parts of what is still read.
   auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  auto first = reinterpret_cast<uintptr_t>(begin), last = first + bytes;
-  first = (first + page - 1) / page * page;
-  last = last / page * page;
-  if (first < last)
-    madvise(reinterpret_cast<void *>(first), last - first, MADV_DONTNEED);
+  auto address = reinterpret_cast<uintptr_t>(begin);
+  size_t skipped = (page - address % page) % page;
+  if (bytes < skipped + page)
+    return;
+  const std::byte *first = static_cast<const std::byte *>(begin) + skipped;
+  madvise(const_cast<std::byte *>(first), (bytes - skipped) / page * page,
+          MADV_DONTNEED);
 }
 
 std::byte *CleaveContext::kernelScratch(size_t bytes) {

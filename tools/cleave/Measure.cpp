@@ -36,7 +36,7 @@ public:
       : step(step) {}
   ~Bench() {
     if (!folder.empty())
-      llvm::sys::fs::remove_directories(folder);
+      (void)llvm::sys::fs::remove_directories(folder);
   }
   Bench(const Bench &) = delete;
 
@@ -96,8 +96,8 @@ static bool writeZeros(const std::string &path, int64_t rows, int64_t columns) {
     return false;
   std::error_code error = llvm::sys::fs::resize_file(
       file, kHeader + sizeof(float) * rows * columns);
-  llvm::sys::Process::SafelyCloseFileDescriptor(file);
-  return !error;
+  std::error_code closed = llvm::sys::Process::SafelyCloseFileDescriptor(file);
+  return !error && !closed;
 }
 
 bool Bench::compile(const Probe &probe) {

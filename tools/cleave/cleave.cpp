@@ -5,25 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tools/cleave/Usage.h"
 #include "tools/cleave/Verbs.h"
 
 #include <cstdio>
 
 using namespace cleave;
-
-/// What is wrong, and whose help says more.
-static std::string describe(const CLI::App &app, const CLI::ParseError &error,
-                            int argc, char **argv) {
-  std::string first = argc > 1 ? argv[1] : "", verbs;
-  for (const CLI::App *verb : app.get_subcommands({})) {
-    if (verb->get_name() == first)
-      return error.what() + ("; see `cleave " + first) + " --help`";
-    verbs += (verbs.empty() ? "" : ", ") + verb->get_name();
-  }
-  if (first.empty() || first.starts_with('-'))
-    return error.what() + std::string("; see `cleave --help`");
-  return "there is no verb '" + first + "'; expected one of " + verbs;
-}
 
 int main(int argc, char **argv) {
   CLI::App app(
@@ -43,7 +30,7 @@ int main(int argc, char **argv) {
     return app.exit(help);
   } catch (const CLI::ParseError &error) {
     std::fprintf(stderr, "cleave: error: %s\n",
-                 describe(app, error, argc, argv).c_str());
+                 describeUsage(app, error, argc, argv).c_str());
     return ExitUsage;
   }
   return verb();
