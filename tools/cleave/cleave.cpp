@@ -9,10 +9,11 @@
 #include "tools/cleave/Verbs.h"
 
 #include <cstdio>
+#include <exception>
 
 using namespace cleave;
 
-int main(int argc, char **argv) {
+static int drive(int argc, char **argv) {
   CLI::App app(
       "Compiles ONNX models for a cluster: one native executable per rank.",
       "cleave");
@@ -34,4 +35,13 @@ int main(int argc, char **argv) {
     return ExitUsage;
   }
   return verb();
+}
+
+int main(int argc, char **argv) {
+  try {
+    return drive(argc, argv);
+  } catch (const std::exception &exception) {
+    std::fprintf(stderr, "cleave: error: %s\n", exception.what());
+    return ExitDevice;
+  }
 }
