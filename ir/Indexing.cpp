@@ -63,19 +63,29 @@ static IndexFactors getFactors(ShardingRule &rule, ArrayRef<int64_t> x,
   return factors;
 }
 
-//===-- Gather ------------------------------------------------------------===//
-
-LogicalResult GatherOp::inferReturnTypes(MLIRContext *,
-                                         std::optional<Location> loc,
-                                         Adaptor adaptor,
-                                         SmallVectorImpl<Type> &types) {
+/// Type of what a gather gives and a scatter takes.
+template <typename Adaptor>
+static FailureOr<RankedTensorType> getGatheredType(std::optional<Location> loc,
+                                                   Adaptor adaptor) {
   auto type = cast<RankedTensorType>(adaptor.getX().getType());
   auto indices = cast<RankedTensorType>(adaptor.getIndices().getType());
   FailureOr<SmallVector<int64_t>> shape = getGatheredShape(
       loc, type, indices, adaptor.getDim(), adaptor.getBatchDims());
   if (failed(shape))
     return failure();
-  types.push_back(type.clone(*shape));
+  return type.clone(*shape);
+}
+
+//===-- Gather ------------------------------------------------------------===//
+
+LogicalResult GatherOp::inferReturnTypes(MLIRContext *,
+                                         std::optional<Location> loc,
+                                         Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
+  FailureOr<RankedTensorType> type = getGatheredType(loc, adaptor);
+  if (failed(type))
+    return failure();
+  types.push_back(*type);
   return success();
 }
 
@@ -131,16 +141,13 @@ LogicalResult ScatterOp::inferReturnTypes(MLIRContext *,
                                           std::optional<Location> loc,
                                           Adaptor adaptor,
                                           SmallVectorImpl<Type> &types) {
-  auto type = cast<RankedTensorType>(adaptor.getX().getType());
-  auto indices = cast<RankedTensorType>(adaptor.getIndices().getType());
-  FailureOr<SmallVector<int64_t>> shape = getGatheredShape(
-      loc, type, indices, adaptor.getDim(), adaptor.getBatchDims());
-  if (failed(shape))
+  FailureOr<RankedTensorType> gathered = getGatheredType(loc, adaptor);
+  if (failed(gathered))
     return failure();
-  if (adaptor.getUpdates().getType() != type.clone(*shape))
-    return emitOptionalError(loc, "updates must be ", type.clone(*shape),
-                             ", found ", adaptor.getUpdates().getType());
-  types.push_back(type);
+  if (adaptor.getUpdates().getType() != *gathered)
+    return emitOptionalError(loc, "updates must be ", *gathered, ", found ",
+                             adaptor.getUpdates().getType());
+  types.push_back(adaptor.getX().getType());
   return success();
 }
 
