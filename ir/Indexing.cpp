@@ -132,6 +132,7 @@ Work GatherOp::getWork() {
   Work work;
   work.bytesWritten = getByteSize(getType());
   work.bytesRead = work.bytesWritten + getByteSize(getIndices().getType());
+  work.scatteredOver = getByteSize(getX().getType());
   return work;
 }
 
@@ -165,5 +166,6 @@ ShardingRule ScatterOp::getShardingRule() {
 Work ScatterOp::getWork() {
   Work work = getElementwiseWork(*this, 0);
   work.flops = getUpdates().getType().getNumElements();
+  work.scatteredOver = getByteSize(getType());
   return work;
 }

@@ -2,6 +2,9 @@
 
 #include "ir/Program.h"
 
+#include "ir/Distribution.h"
+#include "ir/State.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLExtras.h"
@@ -57,6 +60,24 @@ LogicalResult ChunkOp::verify() {
         (carried && type != getInits()[i].getType()))
       return emitOpError() << "result " << i << " does not fit the yield of "
                            << std::get<0>(pair).getType();
+  }
+  return success();
+}
+
+LogicalResult PrepareOp::verify() {
+  Block &block = getBody().front();
+  auto yield = dyn_cast<YieldOp>(block.getTerminator());
+  if (block.getNumArguments() || !yield ||
+      yield.getValues().getTypes() != getResultTypes())
+    return emitOpError()
+           << "must have no arguments and end in a yield of the result types";
+  for (Operation &op : block) {
+    if (isa<StoreOp, AllReduceOp, AllGatherOp, ReduceScatterOp, AllToAllOp,
+            SendOp, RecvOp>(op))
+      return op.emitOpError() << "cannot run before the first step";
+    for (Value operand : op.getOperands())
+      if (operand.getParentBlock() != &block)
+        return op.emitOpError() << "reads a value from outside of its prepare";
   }
   return success();
 }

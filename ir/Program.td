@@ -79,6 +79,29 @@ def ScheduleOp : Cleave_Op<"schedule", [ParentOneOf<["::mlir::func::FuncOp"]>]> 
   let hasVerifier = 1;
 }
 
+def PrepareOp : Cleave_Op<"prepare", [SingleBlock]> {
+  let summary = "what needs no input: runs once, before the first step";
+  let description = [{
+    The region reads states that no step writes, and nothing from outside. Its
+    results stay where they are from step to step.
+
+    ```mlir
+    %wide = cleave.prepare : tensor<8x6xf32> {
+      %w = cleave.load @w : tensor<8x6xf16>
+      %k = cleave.kernel loop(%w) : (tensor<8x6xf16>) -> tensor<8x6xf32> {...}
+      cleave.yield %k : tensor<8x6xf32>
+    }
+    ```
+    Constraints:
+    * the region has no arguments and yields the types of the results;
+    * no op in it stores, communicates, or reads a value from outside.
+  }];
+  let results = (outs Variadic<StaticTensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "(`:` type($results)^)? attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+}
+
 def CopyOp : Cleave_Op<"copy", [Pure, SameOperandsAndResultType,
     DeclareOpInterfaceMethods<WorkOpInterface>]> {
   let summary = "a dense copy of a strided view";

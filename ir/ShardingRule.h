@@ -78,6 +78,9 @@ struct Work {
   /// The operations are multiply-adds of products, for which devices have units
   /// of their own.
   bool isProduct = false;
+  /// Bytes of what single rows are read from or written to in no order; 0 where
+  /// memory is walked in order.
+  double scatteredOver = 0;
 };
 /// `flopsPerElement` for each element of the first result; every operand is
 /// read and every result written once.

@@ -49,7 +49,9 @@ static FailureOr<RankedTensorType> getStateType(Operation *op,
     return op->emitOpError() << "names no param: " << symbol;
   auto type = cast<RankedTensorType>(param.getType());
   Operation *function = op->getParentOp();
-  if (!function || !function->hasAttr("cleave.mesh") || !param.getSharding())
+  while (function && !function->hasAttr("cleave.mesh"))
+    function = function->getParentOp();
+  if (!function || !param.getSharding())
     return type;
   auto mesh = tables.lookupNearestSymbolFrom<MeshOp>(
       op, param.getSharding()->getMesh());

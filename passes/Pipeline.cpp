@@ -49,6 +49,7 @@ void cleave::buildPipeline(mlir::OpPassManager &pm,
   pm.addPass(createWidenProductsPass());
   pm.addPass(createFormKernelsPass());
   pm.addPass(createResolveViewsPass());
+  pm.addPass(createFormPreparePass());
   pm.addPass(createAssignBuffersPass());
 }
 

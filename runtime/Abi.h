@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-enum { CLEAVE_ABI_VERSION = 1, CLEAVE_MAX_RANK = 8, CLEAVE_MAX_POST_OPS = 6 };
+enum { CLEAVE_ABI_VERSION = 2, CLEAVE_MAX_RANK = 8, CLEAVE_MAX_POST_OPS = 6 };
 
 /// Element types. The order is part of the format.
 enum CleaveDtype {
@@ -173,6 +173,9 @@ void cleaveRecv(CleaveContext *, int32_t route, void *buffer, int64_t count,
 void cleaveCopy(CleaveContext *, void *to, const void *from, int64_t bytes);
 void cleaveFill(CleaveContext *, void *to, int64_t bytes, int32_t byteValue);
 
+/// Memory of the arena that `prepare` has filled: no step writes it.
+void cleaveConstant(CleaveContext *, const void *begin, int64_t bytes);
+
 /// Stops the step with a message that the user sees (ids out of range, ...).
 void cleaveFail(CleaveContext *, const char *op, const char *message);
 
@@ -191,6 +194,9 @@ typedef struct CleaveProgram {
   const char *identity; ///< hex digest of plan and code
   const char *name;
   void (*step)(CleaveContext *, const CleaveStep *);
+  /// Runs once, before the first step, on the same arena and state, and fills
+  /// the part of the arena that no step writes; null when there is none.
+  void (*prepare)(CleaveContext *, const CleaveStep *);
 } CleaveProgram;
 
 #ifdef __cplusplus

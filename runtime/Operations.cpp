@@ -67,6 +67,10 @@ void cleaveFill(CleaveContext *context, void *to, int64_t bytes,
     std::memset(to, byteValue, bytes);
 }
 
+void cleaveConstant(CleaveContext *context, const void *begin, int64_t bytes) {
+  context->addConstant(begin, bytes);
+}
+
 void cleaveFail(CleaveContext *context, const char *op, const char *message) {
   context->setError(
       Failure(ExitMismatch, fmt::format("node '{}': {}", op, message)));

@@ -41,6 +41,8 @@ static BufferAttr getPart(BufferAttr stack, RankedTensorType type) {
 }
 
 LogicalResult StepEmitter::emitYield(YieldOp op) {
+  if (auto prepare = dyn_cast<PrepareOp>(op->getParentOp()))
+    return emitPrepared(prepare, op);
   int64_t firstStacked = chunk.getNumResults() - chunk.getStacked();
   for (auto [i, value] : llvm::enumerate(op.getValues())) {
     Value result = chunk.getResult(i);

@@ -33,5 +33,6 @@ FailureOr<ProgramCode> cleave::buildProgram(const RankModule &ranks,
     return failure();
   code.arenaBytes = llvm::alignTo(bytes.getInt(), 64);
   code.slotCount = scope.slotCount;
+  code.hasPrepare = !stage.getOps<PrepareOp>().empty();
   return code;
 }

@@ -8,16 +8,17 @@
 
 namespace cleave {
 
-/// Kernels and step function of one stage, and the two figures of
-/// CleaveProgram.
+/// Kernels and functions of one stage, and what CleaveProgram says of them.
 struct ProgramCode {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   int64_t arenaBytes = 0;
   int32_t slotCount = 0;
+  bool hasPrepare = false;
 };
 
-/// Name of the step function in the module.
+/// Names of the functions in the module.
 inline constexpr const char *StepFunction = "step";
+inline constexpr const char *PrepareFunction = "prepare";
 
 /// Generates the code of a program. Kernels with equal bodies and strides are
 /// generated once.

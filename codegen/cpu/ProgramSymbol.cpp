@@ -34,7 +34,7 @@ void cleave::addProgramSymbol(const ProgramCode &code, StringRef name,
   Type i32 = b.getI32Type(), i64 = b.getI64Type();
   Type pointer = LLVM::LLVMPointerType::get(b.getContext());
   auto type = LLVM::LLVMStructType::getLiteral(
-      b.getContext(), {i32, i32, i64, pointer, pointer, pointer});
+      b.getContext(), {i32, i32, i64, pointer, pointer, pointer, pointer});
   auto global = b.create<LLVM::GlobalOp>(loc, type, /*isConstant=*/true,
                                          LLVM::Linkage::External,
                                          format::ProgramSymbol, Attribute(),
@@ -46,7 +46,11 @@ void cleave::addProgramSymbol(const ProgramCode &code, StringRef name,
       b.create<LLVM::ConstantOp>(loc, b.getI64IntegerAttr(code.arenaBytes)),
       b.create<LLVM::AddressOfOp>(loc, pointer, "program_identity"),
       b.create<LLVM::AddressOfOp>(loc, pointer, "program_name"),
-      b.create<LLVM::AddressOfOp>(loc, pointer, StepFunction)};
+      b.create<LLVM::AddressOfOp>(loc, pointer, StepFunction),
+      code.hasPrepare
+          ? b.create<LLVM::AddressOfOp>(loc, pointer, PrepareFunction)
+                .getResult()
+          : b.create<LLVM::ZeroOp>(loc, pointer).getResult()};
   Value value = b.create<LLVM::UndefOp>(loc, type);
   for (auto [i, field] : llvm::enumerate(fields))
     value = b.create<LLVM::InsertValueOp>(loc, value, field, i);

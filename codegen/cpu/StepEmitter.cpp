@@ -231,6 +231,7 @@ LogicalResult StepEmitter::emitOp(Operation *op) {
       .Case([&](ChunkOp op) { return emitChunk(op); })
       .Case([&](ScheduleOp op) { return emitSchedule(op); })
       .Case([&](StoreOp op) { return stores.push_back(op), success(); })
+      .Case([&](PrepareOp op) { return emitPrepare(op); })
       .Case([&](YieldOp op) { return emitYield(op); })
       .Case([&](func::ReturnOp op) { return emitReturn(op); })
       .Default([](Operation *op) {

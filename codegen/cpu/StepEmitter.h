@@ -19,7 +19,7 @@ struct StepScope {
   int32_t slotCount = 0; ///< library operations so far
 };
 
-/// Emits a block, the body of the stage function or of a chunk, as one
+/// Emits a block, the body of the stage function, a chunk or a prepare, as one
 /// function.
 class StepEmitter {
 public:
@@ -38,6 +38,8 @@ private:
   mlir::LogicalResult emitChunk(ChunkOp op);
   mlir::LogicalResult emitSchedule(ScheduleOp op);
   mlir::LogicalResult emitYield(YieldOp op);
+  mlir::LogicalResult emitPrepare(PrepareOp op);
+  mlir::LogicalResult emitPrepared(PrepareOp op, YieldOp yield);
   /// Copies a dense value unless it lies there already.
   mlir::LogicalResult moveTo(mlir::Operation *user, mlir::Value value,
                              BufferAttr to);
@@ -53,7 +55,7 @@ private:
 
   StepScope &scope;
   mlir::func::FuncOp stage;
-  ChunkOp chunk; ///< null in the step function
+  ChunkOp chunk; ///< null outside of chunks
   StepBuilder step;
   llvm::SmallVector<StoreOp> stores;
 };

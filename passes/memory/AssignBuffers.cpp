@@ -48,6 +48,7 @@ private:
   void placeOutputs();
   void placeChunk(ChunkOp chunk);
   void placeYield(ChunkOp chunk, int64_t number);
+  void placePrepare(PrepareOp prepare);
   void placeRoots();
   Place placeRoot(Value root);
   int64_t findInPlace(OpResult result);
@@ -95,6 +96,9 @@ LogicalResult Assigner::collectLayouts(Block &block) {
       if (failed(collectLayouts(chunk.getBody().front())))
         return failure();
     }
+    if (auto prepare = dyn_cast<PrepareOp>(op))
+      if (failed(collectLayouts(prepare.getBody().front())))
+        return failure();
     if (isa<ScheduleOp>(op))
       scheduled = steps[&op];
   }
@@ -116,12 +120,14 @@ LogicalResult Assigner::collectLayouts() {
   return success();
 }
 
-/// What the program returns is stored where the caller wants it.
+/// What the program returns is stored where the caller wants it, in each step.
 void Assigner::placeOutputs() {
   Operation *ret = function.front().getTerminator();
-  for (auto [i, value] : llvm::enumerate(ret->getOperands()))
-    places[layouts.get(value).root] = {BufferSpace::Output,
-                                       static_cast<int64_t>(i)};
+  for (auto [i, value] : llvm::enumerate(ret->getOperands())) {
+    Value root = layouts.get(value).root;
+    if (!root.getDefiningOp<PrepareOp>())
+      places[root] = {BufferSpace::Output, static_cast<int64_t>(i)};
+  }
 }
 
 /// Whether argument `number` is only added to the result of a convolution.
@@ -262,10 +268,28 @@ void Assigner::placeChunk(ChunkOp chunk) {
   }
 }
 
+/// Results are there in every step, so nothing else lies where they do. What
+/// makes one puts it there at once.
+void Assigner::placePrepare(PrepareOp prepare) {
+  Operation *yield = prepare.getBody().front().getTerminator();
+  for (auto [value, result] :
+       llvm::zip(yield->getOperands(), prepare.getResults())) {
+    Place place{BufferSpace::Arena, 0, static_cast<int64_t>(blocks.size())};
+    blocks.push_back(
+        {std::max<int64_t>(getByteSize(result.getType()), 1), 0, step, 0});
+    places[result] = place;
+    lastUse[result] = step;
+    if (layouts.get(value).root == value && !places.count(value))
+      places[value] = place;
+  }
+}
+
 void Assigner::placeRoots() {
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (auto chunk = dyn_cast<ChunkOp>(op))
       placeChunk(chunk);
+    if (auto prepare = dyn_cast<PrepareOp>(op))
+      placePrepare(prepare);
     if (op == function)
       for (BlockArgument argument : function.getArguments())
         places[argument] = placeRoot(argument);

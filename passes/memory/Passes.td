@@ -27,6 +27,33 @@ def ResolveViewsPass : Pass<"cleave-resolve-views", "::mlir::ModuleOp"> {
   let dependentDialects = ["::cleave::CleaveDialect"];
 }
 
+def FormPreparePass : Pass<"cleave-form-prepare", "::mlir::ModuleOp"> {
+  let summary = "moves what depends on constant states alone in front of the first step";
+  let description = [{
+    Kernels whose operands come from states that no step writes give the same in every
+    step: they go into one `cleave.prepare`, which runs once. Its results are kept, so a
+    kernel stays in the step when it gives more elements than the states that it
+    reads have, or an output.
+
+    Before:
+    ```mlir
+    %w = cleave.load @w : tensor<8x6xf16>
+    %k = cleave.kernel loop(%w) : (tensor<8x6xf16>) -> tensor<8x6xf32> {...}
+    %p = cleave.kernel matmul(%x, %k) : (tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32> {...}
+    ```
+    After:
+    ```mlir
+    %k = cleave.prepare : tensor<8x6xf32> {
+      %w = cleave.load @w : tensor<8x6xf16>
+      %0 = cleave.kernel loop(%w) : (tensor<8x6xf16>) -> tensor<8x6xf32> {...}
+      cleave.yield %0 : tensor<8x6xf32>
+    }
+    %p = cleave.kernel matmul(%x, %k) : (tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32> {...}
+    ```
+  }];
+  let dependentDialects = ["::cleave::CleaveDialect"];
+}
+
 def AssignBuffersPass : Pass<"cleave-assign-buffers", "::mlir::ModuleOp"> {
   let summary = "gives every value of a rank program its place in memory";
   let description = [{

@@ -43,6 +43,16 @@ RankRun::RankRun(const Manifest &manifest, const CleaveProgram &program,
       outputs(makeBuffers(info.outputs, manifest.outputs, outputPointers)) {
   ctx.setRoutes(manifest.routes);
   state.declareConstants(ctx);
+  call(program.prepare);
+}
+
+void RankRun::call(void (*function)(CleaveContext *, const CleaveStep *)) {
+  if (!function)
+    return;
+  CleaveStep step{arena.data(), inputPointers.data(), outputPointers.data(),
+                  state.addresses(), coords.data()};
+  function(&ctx, &step);
+  ctx.throwIfFailed();
 }
 
 void RankRun::setInputs(std::span<const void *const> wholes) {
@@ -56,12 +66,9 @@ void RankRun::setInputs(std::span<const void *const> wholes) {
 }
 
 void RankRun::step() {
-  CleaveStep step{arena.data(), inputPointers.data(), outputPointers.data(),
-                  state.addresses(), coords.data()};
-  program.step(&ctx, &step);
+  call(program.step);
   if (ctx.trace)
     ctx.trace->endStep();
-  ctx.throwIfFailed();
 }
 
 /// True when `rank` hands its part of an output to rank 0.

@@ -31,6 +31,8 @@ public:
   CleaveContext &context() { return ctx; }
 
 private:
+  /// Calls a function of the program; throws its first error.
+  void call(void (*function)(CleaveContext *, const CleaveStep *));
   void sendOutput(size_t port);
   void collectOutput(int index, void *whole);
 

@@ -50,6 +50,10 @@ static void step(CleaveContext *context, const CleaveStep *step) {
     cleaveFail(context, "Gather", "id -1 is out of range, there are 5 rows");
 }
 
-extern "C" const CleaveProgram cleave_program = {
-    CLEAVE_ABI_VERSION, 1,           30 * sizeof(float),
-    "two-ranks-1",      "two ranks", step};
+extern "C" const CleaveProgram cleave_program = {CLEAVE_ABI_VERSION,
+                                                 1,
+                                                 30 * sizeof(float),
+                                                 "two-ranks-1",
+                                                 "two ranks",
+                                                 step,
+                                                 nullptr};

@@ -77,3 +77,41 @@ func.func @f(%x: tensor<4xf32>) {
   }
   return
 }
+
+// -----
+
+// Tests that a prepare yields its results.
+func.func @f() {
+  // expected-error @+1 {{must have no arguments and end in a yield of the result types}}
+  %p = cleave.prepare : tensor<4xf32> {
+    cleave.yield
+  }
+  return
+}
+
+// -----
+
+// Tests that a prepare does not read what the step gets.
+func.func @f(%x: tensor<4xf32>) {
+  cleave.prepare {
+    // expected-error @+1 {{reads a value from outside of its prepare}}
+    %y = cleave.unary exp %x : tensor<4xf32>
+    cleave.yield
+  }
+  return
+}
+
+// -----
+
+// Tests that a prepare does not communicate.
+cleave.mesh @stage0 = #cleave.mesh_shape<["tp"=2], ranks = [0, 1]>
+cleave.param @w : tensor<4xf32> = dense<1.0> : tensor<4xf32>
+func.func @f() {
+  cleave.prepare {
+    %w = cleave.load @w : tensor<4xf32>
+    // expected-error @+1 {{cannot run before the first step}}
+    %s = cleave.all_reduce sum %w @stage0 ["tp"] : tensor<4xf32>
+    cleave.yield
+  }
+  return
+}
