@@ -32,13 +32,30 @@ void Reordered::run(DnnlState &state, const void *given) {
   reorder.run(state, addresses);
 }
 
+void ReorderedWeight::makeScaled(const void *given) {
+  scaled = AlignedBuffer(plainBytes());
+  size_t row = plainBytes() / sizeof(float) / rowFactors.size();
+  const auto *from = static_cast<const float *>(given);
+  auto *to = reinterpret_cast<float *>(scaled.data());
+  for (float factor : rowFactors)
+    for (size_t i = 0; i < row; ++i)
+      *to++ = factor * *from++;
+}
+
 const void *ReorderedWeight::get(CleaveContext &context, const void *given) {
-  if (needed() && (current != given || !context.isConstant(given))) {
-    run(*context.dnnl, given);
+  bool isScaled = !rowFactors.empty();
+  if ((needed() || isScaled) &&
+      (current != given || !context.isConstant(given))) {
+    if (isScaled)
+      makeScaled(given);
+    if (needed()) {
+      run(*context.dnnl, isScaled ? scaled.data() : given);
+      scaled = AlignedBuffer();
+    }
     context.releaseConstant(given, plainBytes());
   }
   current = given;
-  return innerAddress(given);
+  return innerAddress(isScaled ? scaled.data() : given);
 }
 
 } // namespace cleave::rt

@@ -43,10 +43,19 @@ private:
 /// A weight on its way in: reordered once where no step writes it.
 class ReorderedWeight : public Reordered {
 public:
+  /// Multiplies the rows of the weight, which is dense and constant, by factors
+  /// on its way; before `prepare`.
+  void scaleRows(std::vector<float> factors) {
+    rowFactors = std::move(factors);
+  }
   const void *get(CleaveContext &context, const void *given);
 
 private:
+  void makeScaled(const void *given);
+
   const void *current = nullptr;
+  std::vector<float> rowFactors;
+  AlignedBuffer scaled;
 };
 
 } // namespace cleave::rt

@@ -26,6 +26,8 @@ public:
   explicit Case(const Setting &setting);
   void run(CleaveContext &context, int slot);
   void expectRight() const;
+  /// Says that the weights and the operands of post-operations stay.
+  void declareConstants(CleaveContext &context) const;
   void addPost(int32_t kind, const CleaveTensorDesc &operand = {}) {
     desc.postOps[desc.postOpCount++] = {kind, operand};
     operands.push_back(someValues(extentOf(operand), desc.postOpCount + 5));
@@ -120,6 +122,12 @@ std::vector<double> Case::convolved() const {
     } while (advance(w, desc.weight.dims));
   } while (advance(at, small.dims));
   return result;
+}
+
+void Case::declareConstants(CleaveContext &context) const {
+  context.addConstant(weight.data(), weight.size() * sizeof(float));
+  for (const std::vector<float> &operand : operands)
+    context.addConstant(operand.data(), operand.size() * sizeof(float));
 }
 
 void Case::run(CleaveContext &context, int slot) {
@@ -249,4 +257,41 @@ TEST(Conv, WeightsAreReorderedWhenTheyMayChange) {
   std::vector<float> before = constant.output;
   constant.run(context, 1);
   EXPECT_EQ(constant.output, before);
+}
+
+// Tests constant factors and summands of the channels, which go into weights
+// and bias, with and without groups, and through Winograd's algorithm (64
+// channels, 3x3), with what may follow.
+TEST(Conv, ConstantFactors) {
+  Setting small{{2, 16, 8, 8}, {32, 16, 3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
+  Setting grouped = small, strided = small, winograd = small;
+  grouped.weight = {16, 4, 3, 3};
+  grouped.groups = 4;
+  strided.stride = {2, 2};
+  winograd.input = {2, 64, 9, 7};
+  winograd.weight = {64, 64, 3, 3};
+  for (const Setting &setting : {small, grouped, strided, winograd})
+    for (bool channelsLast : {true, false})
+      for (bool hasResidual : {true, false})
+        for (int64_t factors : {int64_t{1}, setting.weight[0]}) {
+          SCOPED_TRACE(testing::Message()
+                       << testing::PrintToString(setting.weight) << " last "
+                       << channelsLast << " residual " << hasResidual
+                       << " factors " << factors);
+          CleaveContext context(nullptr, 1, 1);
+          Case test(setting);
+          if (channelsLast)
+            test.setChannelsLast();
+          test.addPost(CLEAVE_POST_MUL, dense({1, factors, 1, 1}));
+          test.addPost(CLEAVE_POST_ADD,
+                       dense({1, test.desc.output.dims[1], 1, 1}));
+          if (hasResidual)
+            test.addPost(CLEAVE_POST_ADD, test.desc.output);
+          test.addPost(CLEAVE_POST_RELU);
+          test.declareConstants(context);
+          test.run(context, 0);
+          test.expectRight();
+          test.run(context, 0);
+          test.expectRight();
+        }
 }
