@@ -157,7 +157,7 @@ private:
       if (ranks[i] == self)
         place = static_cast<int>(i);
     }
-    Waiting waiting{timeout, Waiting::spinsFor(hub->size), &hub->stop, {}};
+    Waiting waiting{timeout, Waiting::patienceFor(hub->size), &hub->stop, {}};
     return std::make_unique<SharedGroup>(ranks, place, std::move(regions),
                                          std::move(waiting));
   }

@@ -1,8 +1,8 @@
 //===- Waiting.h - wait for another rank ----------------------------------===//
 //
-// The one way in which transports wait: spin, then yield, end at the deadline
-// with the name of the rank and operation, end at once when another rank has
-// failed, and meanwhile keep this rank's own messages moving.
+// The one way in which transports wait: spin, yield, then sleep, end at the
+// deadline with the name of the rank and operation, end at once when another
+// rank has failed, and meanwhile keep this rank's own messages moving.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +20,7 @@ namespace cleave::rt {
 
 struct Waiting {
   double timeout = 300;
-  /// Turns before the core is given up.
-  int spins = 20000;
+  Patience patience = {};
   /// Set by anyone to end all waits; may be null.
   const std::atomic<bool> *stop = nullptr;
   /// Moves this rank's messages on: without it two ranks could each wait for
@@ -33,21 +32,21 @@ struct Waiting {
   void until(Ready &&ready, int rank, const Call &call) const {
     if (ready())
       return;
-    Deadline deadline(timeout, spins);
+    Deadline deadline(timeout, patience);
     for (int turn = 0; !ready(); ++turn) {
       if (stop && stop->load(std::memory_order_relaxed))
         failStopped(call);
-      if (progress && turn % 64 == 63)
+      if (progress && (turn % 64 == 63 || deadline.sleeps()))
         progress();
       if (!deadline.pause())
         failLate(rank, call, timeout);
     }
   }
 
-  /// Spins that suit `ranks` on this host: few when they must share cores.
-  static int spinsFor(int ranks) {
+  /// What suits `ranks` on this host: little when they must share cores.
+  static Patience patienceFor(int ranks) {
     int cores = static_cast<int>(std::thread::hardware_concurrency());
-    return ranks <= cores ? 20000 : 50;
+    return ranks <= cores ? Patience() : Patience{50, 64};
   }
 };
 

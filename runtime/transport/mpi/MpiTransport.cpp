@@ -155,7 +155,7 @@ MpiTransport::MpiTransport(const MpiOptions &options) : options(options) {
   for (int i = 0; i < localSize(); ++i)
     nodeIndex[node[i]] = i;
   waiting.timeout = options.deadlines.operation;
-  waiting.spins = Waiting::spinsFor(localSize());
+  waiting.patience = Waiting::patienceFor(localSize());
   waiting.progress = [this] { progress(); };
   messages.waiting = exchanges.waiting = waiting;
   exchanges.waiting.timeout = options.deadlines.start;
