@@ -24,7 +24,8 @@
 //   }
 //   P: {"name": "p0", "file": "programs/p0.so", "identity": "..",
 //       "inputs": [I...], "outputs": [O...], "state": [S...],
-//       "counts": {"matmul": 12, ...}}       // of kernels and collectives
+//       "counts": {"matmul": 12, ...},       // of kernels and collectives
+//       "flops": f}                          // of the products of a step
 //   I, O: {"index": into inputs/outputs, "shape": local padded shape,
 //          "split": [{"axes": [axis...], "chunk": c} per dim]} // outer first
 //   S: {"name": "blocks.0.w", "dtype", "shape": local shape, "mutable": bool}

@@ -71,19 +71,35 @@ static Array printPorts(const Program &program, ArrayRef<ProgramTensor> ports,
   return list;
 }
 
-/// How many kernels, by kind, and collectives, by name, a program has.
+/// How many kernels, by kind, and collectives, by name, a step has.
 static Object countOps(func::FuncOp function) {
   std::map<std::string, int64_t> counts;
-  function.walk([&](Operation *op) {
+  function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isa<PrepareOp>(op))
+      return WalkResult::skip();
     if (auto kernel = dyn_cast<KernelOp>(op))
       ++counts[stringifyKernelKind(kernel.getKind()).str()];
     else if (isCollective(op))
       ++counts[op->getName().stripDialect().str()];
+    return WalkResult::advance();
   });
   Object object;
   for (auto &[name, count] : counts)
     object[name] = count;
   return object;
+}
+
+/// FLOPs of the products of a step, on one rank.
+static double countFlops(const Program &program) {
+  double flops = 0;
+  func::FuncOp function = program.function;
+  function.walk([&](WorkOpInterface op) {
+    Work work = op.getWork();
+    bool isInChunk = op->getParentOfType<ChunkOp>() != nullptr;
+    if (work.isProduct && !op->getParentOfType<PrepareOp>())
+      flops += work.flops * (isInChunk ? program.mesh.getMicroBatches() : 1);
+  });
+  return flops;
 }
 
 static FailureOr<Object> printProgram(const RankModule &ranks,
@@ -104,6 +120,7 @@ static FailureOr<Object> printProgram(const RankModule &ranks,
       {"file", figures.file},
       {"identity", figures.identity},
       {"counts", countOps(program.function)},
+      {"flops", countFlops(program)},
       {"inputs", printPorts(program, program.inputs, ranks.inputs)},
       {"outputs", printPorts(program, program.outputs, ranks.outputs)},
       {"state", std::move(states)}};

@@ -57,10 +57,10 @@ const Link &Cluster::getLinkBetween(llvm::ArrayRef<int64_t> ranks) const {
 
 /// Figures for one CPU rank: one core with 16-lane vectors runs large products
 /// at about 200 GFLOP/s, norms and activations at about 30, and streams about
-/// 10 GB/s when its neighbours do so too, 50 from a megabyte of cache. Its
-/// memory is not said, so that no plan is refused for want of it. The link is
-/// shared memory under MPI: two ranks that all-reduce 1 MiB in 0.1 ms and 0.3
-/// MB in 39 us give 7 us and 12 GB/s.
+/// 10 GB/s when its neighbours do so too, 5 row by row in no order, 50 from a
+/// megabyte of cache. Its memory is not said, so that no plan is refused for
+/// want of it. The link is shared memory under MPI: two ranks that all-reduce 1
+/// MiB in 0.1 ms and 0.3 MB in 39 us give 7 us and 12 GB/s.
 Cluster Cluster::getHost(int64_t ranks) {
   Cluster cluster;
   cluster.name = "this host";
@@ -71,6 +71,7 @@ Cluster Cluster::getHost(int64_t ranks) {
   core.vector = 30e9;
   core.cache = 1024 * 1024;
   core.cacheBandwidth = 50e9;
+  core.scattered = 5e9;
   core.call = 1e-6;
   cluster.devices.push_back(core);
   cluster.links.push_back({"shared memory", 7e-6, 12e9});

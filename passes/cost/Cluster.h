@@ -30,6 +30,8 @@ struct Device {
   double bandwidth = 0;               ///< bytes/s of its memory
   double cache = 0;                   ///< bytes; 0: none that is known
   double cacheBandwidth = 0;          ///< bytes/s of it
+  double scattered = 0;               ///< bytes/s of rows read in no order from
+                                      ///< memory; 0: as in order
   std::map<std::string, double> peak; ///< FLOP/s of products, by precision;
                                       ///< has fp32
   double vector = 0;                  ///< FLOP/s of all else; 0: as products

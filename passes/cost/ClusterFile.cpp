@@ -151,7 +151,7 @@ void Reader::readDevices(const YAML::Node &node) {
     const YAML::Node &body = entry.second;
     verifyKeys(body, what,
                {"target", "arch", "memory", "bandwidth", "cache",
-                "cache_bandwidth", "peak", "vector", "call"});
+                "cache_bandwidth", "scattered", "peak", "vector", "call"});
     YAML::Node target = require(body, what, "target");
     device.target = target.Scalar();
     if (device.target != "cpu" && device.target != "cuda")
@@ -176,6 +176,9 @@ void Reader::readDevices(const YAML::Node &node) {
           readQuantity(require(body, what, "cache_bandwidth"),
                        "cache_bandwidth", Unit::BytesPerSecond);
     }
+    if (body["scattered"])
+      device.scattered =
+          readQuantity(body["scattered"], "scattered", Unit::BytesPerSecond);
     if (body["vector"])
       device.vector = readQuantity(body["vector"], "vector", Unit::Flops);
     if (body["call"])

@@ -75,10 +75,12 @@ bool cleave::isSameLayout(const AxisState &a, const AxisState &b,
 //===-- Ops ---------------------------------------------------------------===//
 
 CostModel::CostModel(const Cluster &cluster) : cluster(cluster) {
-  bandwidth = std::numeric_limits<double>::infinity();
+  bandwidth = scattered = std::numeric_limits<double>::infinity();
   for (const NodeGroup &group : cluster.nodes) {
     const Device &device = cluster.devices[group.device];
     bandwidth = std::min(bandwidth, device.bandwidth);
+    scattered = std::min(scattered, device.scattered ? device.scattered
+                                                     : device.bandwidth);
     for (const auto &[precision, figure] : device.peak) {
       auto [it, isNew] = peak.try_emplace(precision, figure);
       it->second = std::min(it->second, figure);
@@ -137,14 +139,20 @@ static std::string getPrecision(Type type) {
   return "fp32";
 }
 
+double CostModel::getBandwidth(const Work &work) const {
+  double bytes = work.bytesRead + work.bytesWritten;
+  if (work.scatteredOver > cache)
+    return scattered;
+  return !work.isProduct && bytes <= cache ? cacheBandwidth : bandwidth;
+}
+
 double CostModel::getOpTime(const Work &work, Type elementType) const {
   auto it = peak.find(getPrecision(elementType));
   double product = it == peak.end() ? peak.at("fp32") : it->second;
   double start = work.bytesWritten > 0 ? call : 0;
   double bytes = work.bytesRead + work.bytesWritten;
-  bool isCached = !work.isProduct && bytes <= cache;
   return start + std::max(work.flops / (work.isProduct ? product : vector),
-                          bytes / (isCached ? cacheBandwidth : bandwidth));
+                          bytes / getBandwidth(work));
 }
 
 //===-- Axes and conversions ----------------------------------------------===//

@@ -116,7 +116,10 @@ private:
                      int64_t parts) const;
 
   Cluster cluster;
-  double bandwidth, vector = 0, call = 0;
+  /// Bytes/s at which an op moves what it reads and writes.
+  double getBandwidth(const Work &work) const;
+
+  double bandwidth, scattered, vector = 0, call = 0;
   double cache = 0, cacheBandwidth = 0;
   std::map<std::string, double> peak;
 };

@@ -72,6 +72,7 @@ static Object describeProgram(const Object &manifest, int64_t number) {
                 {"liveBytes", getArray(manifest, "liveBytes")[number]},
                 {"weightBytes", getStateBytes(program)},
                 {"reductions", reductions},
+                {"flops", program.getNumber("flops").value_or(0)},
                 {"counts", std::move(counts)}};
 }
 
@@ -144,6 +145,8 @@ static void printProgram(const Object &program) {
               {"all_reduce", "reduce_scatter", "all_gather", "all_to_all",
                "send", "recv"});
   llvm::outs() << "  reductions: " << getCount(program, "reductions") << "\n";
+  llvm::outs() << llvm::formatv("  products: {0:F3} GFLOP a step of a rank\n",
+                                1e-9 * *program.getNumber("flops"));
 }
 
 static void print(const Object &facts) {

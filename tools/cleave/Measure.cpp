@@ -233,6 +233,7 @@ static bool measureDevice(Bench &bench, Measurements &result) {
               set(result.vector, makeVectors(ranks), true) &&
               set(result.bandwidth, makeStream(ranks, 8192), true) &&
               set(result.cached, makeStream(ranks, 256), true) &&
+              set(result.scattered, makeScattered(ranks), true) &&
               set(result.call, makeStarts(ranks), false);
   // So short a step is lost on a machine that is busy.
   if (done && result.cached.value < result.bandwidth.value)
@@ -288,6 +289,8 @@ std::string cleave::printCluster(const Measurements &m) {
   add("    cache: " + printQuantity(m.cache.value) + "B", m.cache.source);
   add("    cache_bandwidth: " + printQuantity(m.cached.value) + "B/s",
       m.cached.source);
+  add("    scattered: " + printQuantity(m.scattered.value) + "B/s",
+      m.scattered.source);
   add("    peak: {fp32: " + printQuantity(m.product.value) + "FLOPS}",
       m.product.source);
   add("    vector: " + printQuantity(m.vector.value) + "FLOPS",

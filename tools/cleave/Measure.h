@@ -25,6 +25,7 @@ struct Measurements {
   Figure product, vector;   ///< FLOP/s of a rank
   Figure bandwidth;         ///< bytes/s of a rank, from memory
   Figure cached;            ///< bytes/s of a rank, from its cache
+  Figure scattered;         ///< bytes/s of a rank, rows from memory in no order
   Figure cache;             ///< bytes of it
   Figure call;              ///< seconds
   Figure memory;            ///< bytes of a rank

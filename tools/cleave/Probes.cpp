@@ -4,6 +4,7 @@
 
 #include "llvm/Support/FormatVariadic.h"
 
+#include <random>
 #include <vector>
 
 using namespace cleave;
@@ -30,6 +31,10 @@ public:
   Matrix addDot(const Matrix &a, const Matrix &b);
   Matrix addUnary(const char *kind, const Matrix &a);
   Matrix addNorm(const Matrix &a);
+  /// A row of `table` for each row of a, drawn by a fixed seed: the first
+  /// column of a, rounded, is added to the number of the row, so that what is
+  /// read depends on a.
+  Matrix addRows(const Matrix &table, const Matrix &a);
   /// The first columns of a.
   Matrix addSlice(const Matrix &a, int64_t columns);
   std::string finish(const Matrix &result) const;
@@ -92,6 +97,27 @@ Matrix ModuleWriter::addSlice(const Matrix &a, int64_t columns) {
   return y;
 }
 
+Matrix ModuleWriter::addRows(const Matrix &table, const Matrix &a) {
+  Matrix first = addSlice(a, 1), y = make("g", a.rows, table.columns);
+  std::minstd_rand random(1);
+  std::string drawn;
+  for (int64_t i = 0; i < a.rows; ++i)
+    drawn += (i == 0 ? "" : ", ") + std::to_string(random() % table.rows);
+  body += llvm::formatv(
+      "  %{0}f = cleave.reshape %{1} : ({2}) -> tensor<{3}xf32> loc(\"{0}f\")\n"
+      "  %{0}i = cleave.cast %{0}f : (tensor<{3}xf32>) -> tensor<{3}xi64> "
+      "loc(\"{0}i\")\n"
+      "  %{0}c = cleave.constant dense<[{4}]> : tensor<{3}xi64>\n"
+      "  %{0}s = cleave.binary add %{0}i, %{0}c : tensor<{3}xi64> "
+      "loc(\"{0}s\")\n",
+      y.name, first.name, first.getType(), a.rows, drawn);
+  body +=
+      llvm::formatv("  %{0} = cleave.gather %{1}, %{0}s {{dim = 0 : i64} : "
+                    "({2}, tensor<{3}xi64>) -> {4} loc(\"{0}\")\n",
+                    y.name, table.name, table.getType(), a.rows, y.getType());
+  return y;
+}
+
 std::string ModuleWriter::finish(const Matrix &result) const {
   return llvm::formatv("{0}func.func @main(%x: {1} {{cleave.name = \"x\"}) -> "
                        "({2} {{cleave.name "
@@ -148,6 +174,15 @@ Probe cleave::makeStream(int64_t ranks, int64_t kib) {
   y = writer.addSlice(y, 1);
   std::string what = "y = -x of " + std::to_string(kib) + " KiB";
   return makeProbe(what, ranks, writer, y, 2.0 * sizeof(float) * rows * kSize);
+}
+
+Probe cleave::makeScattered(int64_t ranks) {
+  constexpr int64_t kRows = 16384, kSize = 64, kTable = 262144;
+  ModuleWriter writer(ranks * kRows, 1);
+  Matrix y = writer.addRows(writer.addParam(kTable, kSize), writer.getInput());
+  y = writer.addSlice(y, 1);
+  return makeProbe("16384 rows of 256 B anywhere in 64 MiB", ranks, writer, y,
+                   2.0 * sizeof(float) * kRows * kSize);
 }
 
 Probe cleave::makeStarts(int64_t ranks) {

@@ -33,6 +33,9 @@ Probe makeProducts(int64_t ranks);
 Probe makeVectors(int64_t ranks);
 /// Bytes of y = -x, `kib` KiB each.
 Probe makeStream(int64_t ranks, int64_t kib);
+/// Bytes of 16384 rows of 256 bytes that are read in no order from 64 MiB, and
+/// written.
+Probe makeScattered(int64_t ranks);
 /// Starts of 64 norms and 64 products of 16 floats.
 Probe makeStarts(int64_t ranks);
 /// 4 products whose results of rows x columns are partial sums over all ranks,

@@ -9,7 +9,7 @@
 // FAR: cleave.param @up : {{.*}}<@stage0, [{}, {}]>
 
 // RUN: not cleave-opt %t/mlp.mlir --cleave-plan=cluster=%t/key.yaml 2>&1 | FileCheck %s --check-prefix=KEY
-// KEY: key.yaml:2:24: error: unknown key 'memroy' of device 'core', expected one of target, arch, memory, bandwidth, cache, cache_bandwidth, peak, vector, call
+// KEY: key.yaml:2:24: error: unknown key 'memroy' of device 'core', expected one of target, arch, memory, bandwidth, cache, cache_bandwidth, scattered, peak, vector, call
 // RUN: not cleave-opt %t/mlp.mlir --cleave-plan=cluster=%t/unit.yaml 2>&1 | FileCheck %s --check-prefix=UNIT
 // UNIT: unit.yaml:2:49: error: 'bandwidth' must be bytes a second, as 50GB/s, found '10GB'
 // RUN: not cleave-opt %t/mlp.mlir --cleave-plan=cluster=%t/peak.yaml 2>&1 | FileCheck %s --check-prefix=PEAK

@@ -93,6 +93,22 @@ TEST(Cost, Cache) {
   EXPECT_DOUBLE_EQ(costs.getOpTime({0, 0.6e6, 0.4e6, true}, f32), 100e-6);
 }
 
+// Tests rows that are read in no order: from memory if what they are part of is
+// larger than the cache, at a rate of its own.
+TEST(Cost, Scattered) {
+  mlir::MLIRContext context;
+  mlir::Type f32 = mlir::Float32Type::get(&context);
+  Cluster cluster = makeCluster(1);
+  cluster.devices[0].cache = 1e6;
+  cluster.devices[0].cacheBandwidth = 100e9;
+  Work rows{0, 0.1e6, 0.1e6, false, 2e6};
+  EXPECT_DOUBLE_EQ(CostModel(cluster).getOpTime(rows, f32), 20e-6);
+  cluster.devices[0].scattered = 5e9;
+  EXPECT_DOUBLE_EQ(CostModel(cluster).getOpTime(rows, f32), 40e-6);
+  rows.scatteredOver = 0.5e6;
+  EXPECT_DOUBLE_EQ(CostModel(cluster).getOpTime(rows, f32), 2e-6);
+}
+
 // Tests what is read: y = x + broadcast(b) of 100 x 10 floats is part of the
 // kernel that makes x, and reads the 10 floats of b.
 TEST(Cost, FusedWork) {
