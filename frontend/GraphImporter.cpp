@@ -2,10 +2,12 @@
 
 #include "frontend/GraphImporter.h"
 
+#include "frontend/Annotations.h"
 #include "frontend/ElementTypes.h"
 #include "frontend/NodeImporter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace cleave;
 using namespace mlir;
@@ -17,10 +19,12 @@ namespace {
 class GraphImporter {
 public:
   GraphImporter(ModuleOp module, const LoadedModel &model,
-                const OperatorTable &table, const DimSizes &sizes, bool train)
+                const OperatorTable &table, const DimSizes &sizes,
+                const ImportOptions &options)
       : module(module), model(model), graph(model.proto.graph()), sizes(sizes),
-        builder(module.getContext()), function(createFunction()),
-        tensors(module, function, model, train),
+        options(options), builder(module.getContext()),
+        function(createFunction()),
+        tensors(module, function, model, options.train),
         nodes(builder, model, table, tensors) {
     scope.opsets = model.opsets;
   }
@@ -28,8 +32,9 @@ public:
   LogicalResult run() {
     if (failed(createArguments()))
       return failure();
-    bool succeeded = mlir::succeeded(nodes.importNodes(graph, scope));
-    return success(succeeded && mlir::succeeded(createReturn()));
+    return success(mlir::succeeded(nodes.importNodes(graph, scope)) &&
+                   mlir::succeeded(readAnnotations()) &&
+                   mlir::succeeded(createReturn()));
   }
 
 private:
@@ -141,6 +146,53 @@ private:
     return success();
   }
 
+  //===-- Annotations -----------------------------------------------------===//
+
+  /// Plans speak of tensors by name, so these go along with the program.
+  LogicalResult readAnnotations() {
+    bool isAnnotated = !options.ignoresAnnotations && hasAnnotations(model);
+    if (isAnnotated || options.keepsTensors)
+      nameTensors();
+    if (!isAnnotated)
+      return success();
+    return importAnnotations(
+        module, model, options, sizes,
+        [&](const std::string &name) { return findShape(name); });
+  }
+
+  std::optional<Shape> findShape(const std::string &name) {
+    if (auto value = scope.values.find(name);
+        value != scope.values.end() && value->second)
+      return llvm::to_vector(getTensorType(value->second).getShape());
+    if (auto tensor = scope.initializers.find(name);
+        tensor != scope.initializers.end())
+      return Shape(tensor->second->dims().begin(),
+                   tensor->second->dims().end());
+    return std::nullopt;
+  }
+
+  /// Names what nodes make and read, each once.
+  void nameTensors() {
+    SmallVector<NamedAttribute> shapes;
+    llvm::StringSet<> seen;
+    auto name = [&](const std::string &tensor) {
+      Value value = scope.values.lookup(tensor);
+      if (!value || !seen.insert(tensor).second)
+        return;
+      if (Operation *op = value.getDefiningOp(); op && op->getNumResults() == 1)
+        op->setLoc(addTensorName(op->getLoc(), tensor));
+      shapes.push_back(builder.getNamedAttr(
+          tensor,
+          builder.getDenseI64ArrayAttr(getTensorType(value).getShape())));
+    };
+    for (const onnx::NodeProto &node : graph.node()) {
+      llvm::for_each(node.input(), name);
+      llvm::for_each(node.output(), name);
+    }
+    if (options.keepsTensors)
+      module->setAttr(TensorShapesAttrName, builder.getDictionaryAttr(shapes));
+  }
+
   /// Shape arithmetic leaves constants and ops that nothing uses.
   void eraseDeadOps() {
     for (Operation &op :
@@ -153,6 +205,7 @@ private:
   const LoadedModel &model;
   const onnx::GraphProto &graph;
   const DimSizes &sizes;
+  const ImportOptions &options;
   OpBuilder builder;
   func::FuncOp function;
   TensorImporter tensors;
@@ -164,6 +217,7 @@ private:
 
 LogicalResult cleave::importGraph(ModuleOp module, const LoadedModel &model,
                                   const OperatorTable &table,
-                                  const DimSizes &sizes, bool train) {
-  return GraphImporter(module, model, table, sizes, train).run();
+                                  const DimSizes &sizes,
+                                  const ImportOptions &options) {
+  return GraphImporter(module, model, table, sizes, options).run();
 }

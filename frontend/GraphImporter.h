@@ -10,12 +10,13 @@
 
 namespace cleave {
 
-/// `train` as in ImportOptions. Fills `module` with the model's params and
-/// function. An error in one node does not hide those of nodes that do not
-/// depend on it.
-[[nodiscard]] mlir::LogicalResult
-importGraph(mlir::ModuleOp module, const LoadedModel &model,
-            const OperatorTable &table, const DimSizes &sizes, bool train);
+/// Fills `module` with the model's params, function and annotations. An error
+/// in one node does not hide those of nodes that do not depend on it.
+[[nodiscard]] mlir::LogicalResult importGraph(mlir::ModuleOp module,
+                                              const LoadedModel &model,
+                                              const OperatorTable &table,
+                                              const DimSizes &sizes,
+                                              const ImportOptions &options);
 
 } // namespace cleave
 

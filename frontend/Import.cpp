@@ -2,6 +2,7 @@
 
 #include "frontend/Import.h"
 
+#include "frontend/Annotations.h"
 #include "frontend/BindDims.h"
 #include "frontend/BindValues.h"
 #include "frontend/GraphImporter.h"
@@ -41,15 +42,22 @@ cleave::importModel(MLIRContext &context, StringRef path,
   OperatorTable table;
   LoadedModel model;
   DimSizes sizes;
-  if (failed(loadModel(&context, path, model)) ||
-      failed(verifySupported(&context, model, table)) ||
+  if (failed(loadModel(&context, path, model)))
+    return failure();
+  if (options.keepsTensors || hasAnnotations(model))
+    makeNodeNamesUnique(*model.proto.mutable_graph());
+  if (failed(verifySupported(&context, model, table)) ||
       failed(bindValues(&context, options, model)) ||
       failed(bindDims(&context, options, model, sizes)) ||
       failed(checkModel(&context, model)))
     return failure();
+  if (!options.configuration.empty() && model.proto.configuration().empty())
+    return emitError(getFileLoc(&context, model.path))
+           << "--configuration " << options.configuration
+           << ": the model has no annotations";
   OwningOpRef<ModuleOp> module =
       ModuleOp::create(getFileLoc(&context, model.path));
-  if (failed(importGraph(*module, model, table, sizes, options.train)) ||
+  if (failed(importGraph(*module, model, table, sizes, options)) ||
       failed(verify(*module)) || failed(verifySizes(*module)))
     return failure();
   return module;

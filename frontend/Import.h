@@ -5,6 +5,7 @@
 // `func.func
 // @main`, whose arguments and results carry `cleave.name`. All shapes are
 // static: symbolic dims are bound here, and shape arithmetic has folded away.
+// The model's sharding annotations go along as data (ir/Annotations.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,6 +31,13 @@ struct ImportOptions {
   /// Every float initializer of rank 1 or more is a param, however small.
   /// Scalars stay constants: exporters write the numbers of a formula that way.
   bool train = false;
+  /// Of several configurations of the model's annotations, the one to read;
+  /// empty: all.
+  std::string configuration;
+  bool ignoresAnnotations = false;
+  /// Note the names and shapes of the model's tensors, for a plan that will be
+  /// written as annotations.
+  bool keepsTensors = false;
 };
 
 /// Parses the value of `--bind`, NAME=SIZE. On failure `error` says why.

@@ -21,6 +21,8 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
+#include <limits>
+
 using namespace cleave;
 using namespace mlir;
 
@@ -84,6 +86,22 @@ static LogicalResult readModel(Location loc, LoadedModel &model) {
   return parseBinary(loc, bytes, model.proto);
 }
 
+LogicalResult cleave::readWholeModel(Location loc, StringRef path,
+                                     onnx::ModelProto &proto) {
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return emitError(loc) << "cannot read the model: "
+                          << buffer.getError().message();
+  StringRef bytes = (*buffer)->getBuffer();
+  if (path.ends_with(".onnxtxt"))
+    return parseText(loc, bytes, proto);
+  if (bytes.size() > size_t(std::numeric_limits<int>::max()) ||
+      !proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    return emitError(loc) << "cannot be read as one message of less than 2 GB";
+  return success();
+}
+
 //===-- Versions ----------------------------------------------------------===//
 
 static LogicalResult verifyVersions(Location loc, const LoadedModel &model) {
@@ -118,6 +136,22 @@ static LogicalResult inlineFunctions(Location loc, LoadedModel &model) {
                           << toOneLine(error.what());
   }
   return success();
+}
+
+NodeNames::NodeNames(const onnx::GraphProto &graph) {
+  for (const onnx::NodeProto &node : graph.node())
+    ++uses[node.name()];
+}
+
+const std::string &NodeNames::get(const onnx::NodeProto &node) const {
+  bool isShared = uses.lookup(node.name()) > 1 && node.output_size() > 0;
+  return isShared ? node.output(0) : getNodeName(node);
+}
+
+void cleave::makeNodeNamesUnique(onnx::GraphProto &graph) {
+  NodeNames names(graph);
+  for (onnx::NodeProto &node : *graph.mutable_node())
+    node.set_name(std::string(names.get(node)));
 }
 
 /// Names nodes without a name by what they define, for all messages to come;

@@ -20,6 +20,20 @@
 
 namespace cleave {
 
+/// Unique names of the nodes of a graph: that of the node, or its first output
+/// where it has none or shares it with others.
+class NodeNames {
+public:
+  explicit NodeNames(const onnx::GraphProto &graph);
+  const std::string &get(const onnx::NodeProto &node) const;
+
+private:
+  llvm::StringMap<int64_t> uses;
+};
+
+/// Gives nodes of a graph that share a name the names of NodeNames.
+void makeNodeNamesUnique(onnx::GraphProto &graph);
+
 /// Operator set version by domain; the standard domain is "".
 using Opsets = llvm::StringMap<int64_t>;
 
@@ -45,6 +59,10 @@ mlir::Location getNamedLoc(mlir::MLIRContext *context, llvm::StringRef path,
 /// functions; sorts nodes.
 [[nodiscard]] mlir::LogicalResult
 loadModel(mlir::MLIRContext *context, llvm::StringRef path, LoadedModel &model);
+/// Reads the file as it is, weights included.
+[[nodiscard]] mlir::LogicalResult readWholeModel(mlir::Location loc,
+                                                 llvm::StringRef path,
+                                                 onnx::ModelProto &proto);
 /// Runs ONNX's checker. Reads no tensor data.
 [[nodiscard]] mlir::LogicalResult checkModel(mlir::MLIRContext *context,
                                              const LoadedModel &model);

@@ -30,16 +30,21 @@ static void buildTrain(mlir::OpPassManager &pm,
   pm.addPass(mlir::createCSEPass());
 }
 
+void cleave::buildPlanPipeline(mlir::OpPassManager &pm,
+                               const PipelineOptions &options) {
+  buildNormalizePipeline(pm);
+  if (options.train)
+    buildTrain(pm, options);
+  pm.addPass(createPlanPass(options.plan));
+}
+
 void cleave::buildPipeline(mlir::OpPassManager &pm,
                            const PipelineOptions &options) {
   auto verify = [&](auto pass) {
     if (options.verify)
       pm.addPass(std::move(pass));
   };
-  buildNormalizePipeline(pm);
-  if (options.train)
-    buildTrain(pm, options);
-  pm.addPass(createPlanPass(options.plan));
+  buildPlanPipeline(pm, options);
   verify(createVerifyShardingsPass());
   buildPartitionPipeline(pm);
   verify(createVerifyLocalPass());

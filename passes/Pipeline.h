@@ -26,6 +26,9 @@ struct PipelineOptions {
   std::string schedule = "1f1b";
 };
 
+/// From a logical module to a planned one.
+void buildPlanPipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
+
 /// From a logical module to rank programs with planned memory.
 void buildPipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
 

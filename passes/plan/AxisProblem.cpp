@@ -101,8 +101,9 @@ LogicalResult AxisProblem::addStates(size_t index) {
     states =
         getStates(local.tensors[index], blocks[index], axis.link.size, isTaken);
   if (pin)
-    llvm::erase_if(states,
-                   [&](const AxisState &state) { return !pin->allows(state); });
+    llvm::erase_if(states, [&](const AxisState &state) {
+      return !pin->allows(state, local.tensors[index].shape, axis.link.size);
+    });
   if (states.empty()) {
     Location loc = tensor.kind == Tensor::Param ? tensor.param.getLoc()
                                                 : graph.main.getLoc();
@@ -120,27 +121,47 @@ LogicalResult AxisProblem::addStates(size_t index) {
   return success();
 }
 
-/// Nodes: any strategy whose results the pins allow.
+/// The pin that a strategy of a node breaks; null if none.
+const StatePin *AxisProblem::findBroken(size_t index,
+                                        const Strategy &strategy) const {
+  const Node &node = graph.nodes[index];
+  auto breaks = [&](const StatePin *pin, size_t tensor,
+                    const AxisState &state) {
+    return pin &&
+           !pin->allows(state, local.tensors[tensor].shape, axis.link.size);
+  };
+  for (auto [result, state] : llvm::zip(node.results, strategy.results))
+    if (const StatePin *pin = pins.find(result, axis.name);
+        breaks(pin, result, state))
+      return pin;
+  for (auto [operand, state] : llvm::zip(node.operands, strategy.operands))
+    if (const StatePin *pin = pins.findUse(index, operand, axis.name);
+        breaks(pin, operand, state))
+      return pin;
+  return nullptr;
+}
+
+/// Nodes: any strategy whose results and operands the pins allow.
 LogicalResult AxisProblem::addNode(size_t index) {
   const Node &node = graph.nodes[index];
   int64_t parts = axis.link.size;
   std::vector<Strategy> all = getStrategies(graph, local, index, blocks, parts);
   const StatePin *bound = nullptr;
   llvm::erase_if(all, [&](const Strategy &strategy) {
-    for (auto [result, state] : llvm::zip(node.results, strategy.results)) {
-      const StatePin *pin = pins.find(result, axis.name);
-      if (pin && !pin->allows(state)) {
-        bound = pin;
-        return true;
-      }
-    }
-    return false;
+    const StatePin *pin = findBroken(index, strategy);
+    bound = pin ? pin : bound;
+    return pin != nullptr;
   });
-  if (all.empty())
+  if (all.empty()) {
+    bool isMade = llvm::any_of(node.results, [&](size_t result) {
+      return pins.find(result, axis.name) == bound;
+    });
     return node.op->emitError()
-           << bound->source << ": the result of '" << node.name
+           << bound->source << ": "
+           << (isMade ? "the result of '" : "what is read by '") << node.name
            << "' cannot be laid over axis '" << axis.name << "' of size "
            << parts << " like this";
+  }
   std::vector<double> unary;
   for (const Strategy &strategy : all) {
     Work work = getLocalWork(graph, local, index, strategy, parts);

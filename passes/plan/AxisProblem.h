@@ -53,6 +53,7 @@ private:
   void addEdge(const Source &from, size_t to, size_t domain,
                llvm::function_ref<double(const Forms &, size_t)> cost);
 
+  const StatePin *findBroken(size_t node, const Strategy &strategy) const;
   bool isPinned(size_t tensor) const;
   size_t countConsumers(size_t tensor) const;
   llvm::SmallVector<AxisState> getWanted(size_t tensor) const;

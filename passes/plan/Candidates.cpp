@@ -47,6 +47,9 @@ static LogicalResult readPins(Pins &pins, const Graph &graph,
     return failure();
   if (request.file && failed(pinPlan(pins, graph, *request.file, axes)))
     return failure();
+  if (request.annotations &&
+      failed(pinAnnotations(pins, graph, *request.annotations, stages, axes)))
+    return failure();
   return pinBatch(pins, graph, axes[0]);
 }
 

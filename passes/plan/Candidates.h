@@ -10,6 +10,7 @@
 #ifndef CLEAVE_PASSES_PLAN_CANDIDATES_H
 #define CLEAVE_PASSES_PLAN_CANDIDATES_H
 
+#include "passes/plan/AnnotationPins.h"
 #include "passes/plan/Decisions.h"
 #include "passes/plan/Sizes.h"
 
@@ -32,6 +33,7 @@ struct Candidate {
 struct PlanRequest {
   PlanOptions options;
   std::optional<PlanFile> file;
+  std::optional<ResolvedAnnotations> annotations;
   Cluster cluster;
   /// The number of ranks was said, or the machines.
   bool knowsRanks = false;

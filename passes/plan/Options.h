@@ -48,6 +48,9 @@ struct PlanOptions {
   std::vector<std::string> stages;
   /// plan.json to replay; what it leaves out is found by the search.
   std::string planFile;
+  /// Of the model's annotations, the configuration that has to be taken; empty:
+  /// the one for as many ranks, if there is one.
+  std::string configuration;
   Objective objective = Objective::Automatic;
 };
 

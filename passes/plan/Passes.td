@@ -10,7 +10,8 @@ def PlanPass : Pass<"cleave-plan", "::mlir::ModuleOp"> {
     Rewrites nothing. What options leave open is found by cost: with `ranks` or
     a cluster, the sizes dp, tp and pp that are not given and the micro-batches
     (see Candidates.h); then what each axis splits, dp before tp (see
-    AxisSearch.h). All that was considered is left as `cleave.candidates`.
+    AxisSearch.h). The module's `cleave.annotations` for as many ranks are kept to
+    (see AnnotationPins.h), unless there is a plan. All that was considered is left as `cleave.candidates`.
 
     With `tp=2`:
 
@@ -41,6 +42,7 @@ def PlanPass : Pass<"cleave-plan", "::mlir::ModuleOp"> {
     Option<"shards", "shards", "std::string", "", "patterns GLOB=DIMS, separated by ;">,
     Option<"stages", "stages", "std::string", "", "patterns NODE-GLOB=STAGE, separated by ;">,
     Option<"planFile", "plan", "std::string", "", "plan.json to replay">,
+    Option<"configuration", "configuration", "std::string", "", "of the module's annotations, the one to keep to">,
     Option<"cluster", "cluster", "std::string", "", "description of the machines; default: this host">,
     Option<"objective", "objective", "std::string", "\"automatic\"", "automatic, balanced, time or memory">,
     Option<"output", "output", "std::string", "", "where to write plan.json">,

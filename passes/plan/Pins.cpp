@@ -118,11 +118,13 @@ bool PlanAxis::isNamed(StringRef axis) const {
   return axis == name || (microBatches > 1 && axis == MeshAttr::MicroBatchAxis);
 }
 
-bool StatePin::allows(const AxisState &state) const {
+bool StatePin::allows(const AxisState &state, ArrayRef<int64_t> shape,
+                      int64_t parts) const {
   switch (state.kind) {
   case AxisState::Split:
     return llvm::is_contained(dims, state.dim) &&
-           (block == 0 || block == state.block);
+           (block == 0 || getChunk(shape[state.dim], block, parts) ==
+                              getChunk(shape[state.dim], state.block, parts));
   case AxisState::Partial:
     return dims.empty() && (!isExact || partial == state.reduction);
   case AxisState::Replicated:
@@ -139,10 +141,17 @@ const StatePin *Pins::find(size_t tensor, StringRef axis) const {
   return pin == it->second.end() ? nullptr : &pin->second;
 }
 
-/// View dims of each dim of the user's shape; empty if the shapes have no
-/// common cuts there.
-static SmallVector<SmallVector<int64_t>> groupDims(ArrayRef<int64_t> trueShape,
-                                                   ArrayRef<int64_t> view) {
+const StatePin *Pins::findUse(size_t node, size_t tensor,
+                              StringRef axis) const {
+  auto it = uses.find({node, tensor});
+  if (it == uses.end())
+    return nullptr;
+  auto pin = it->second.find(axis.str());
+  return pin == it->second.end() ? nullptr : &pin->second;
+}
+
+SmallVector<SmallVector<int64_t>>
+cleave::plan::groupDims(ArrayRef<int64_t> trueShape, ArrayRef<int64_t> view) {
   SmallVector<SmallVector<int64_t>> groups(trueShape.size());
   size_t next = 0;
   for (auto [dim, size] : llvm::enumerate(trueShape)) {
@@ -215,6 +224,19 @@ static bool isSamePin(const StatePin &a, const StatePin &b) {
   return a.dims == b.dims && (!a.block || !b.block || a.block == b.block);
 }
 
+LogicalResult cleave::plan::addPin(AxisPins &pins, const Graph &graph,
+                                   size_t index, StringRef axis,
+                                   const StatePin &pin) {
+  const Tensor &tensor = graph.tensors[index];
+  auto [it, isNew] = pins.try_emplace(axis.str(), pin);
+  if (!isNew && !isSamePin(it->second, pin))
+    return mlir::emitError(getLoc(graph, tensor))
+           << pin.source << " and " << it->second.source
+           << " contradict each other on " << getKindName(tensor) << " '"
+           << tensor.name << "'";
+  return success();
+}
+
 LogicalResult cleave::plan::pinTensor(Pins &pins, const Graph &graph,
                                       size_t index, const LayoutText &layout,
                                       ArrayRef<PlanAxis> axes, StringRef source,
@@ -240,12 +262,8 @@ LogicalResult cleave::plan::pinTensor(Pins &pins, const Graph &graph,
       }
     if (llvm::any_of(layout.partialAxes, isNamed))
       pin.partial = layout.partialKind;
-    auto [it, isNew] = pins.states[index].try_emplace(axis.name, pin);
-    if (!isNew && !isSamePin(it->second, pin))
-      return mlir::emitError(getLoc(graph, tensor))
-             << source << " and " << it->second.source
-             << " contradict each other on " << getKindName(tensor) << " '"
-             << tensor.name << "'";
+    if (failed(addPin(pins.states[index], graph, index, axis.name, pin)))
+      return failure();
   }
   return success();
 }

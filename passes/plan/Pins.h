@@ -1,9 +1,10 @@
 //===- Pins.h - decisions that the user has taken -------------------------===//
 //
-// `--shard GLOB=-,tp`, `--stage GLOB=K` and plan.json all become pins: what one
-// tensor's state on one axis may be, and which stage a node is in. Two pins
-// that contradict each other, a pattern that fits nothing, an unknown axis and
-// a wrong number of dims are errors in the user's words.
+// `--shard GLOB=-,tp`, `--stage GLOB=K`, plan.json and the model's annotations
+// all become pins: what one tensor's state on one axis may be where it is made
+// and where a node reads it, and which stage a node is in. Two pins that
+// contradict each other, a pattern that fits nothing, an unknown axis and a
+// wrong number of dims are errors in the user's words.
 //
 //===----------------------------------------------------------------------===//
 
@@ -60,17 +61,37 @@ struct StatePin {
   bool isExact = false;
   std::optional<ReduceKind> partial;
 
-  bool allows(const AxisState &state) const;
+  /// Whether a tensor of these sizes may be so. Blocks that give the same
+  /// chunks on the `parts` of the axis are the same.
+  bool allows(const AxisState &state, llvm::ArrayRef<int64_t> shape,
+              int64_t parts) const;
 };
+
+/// Pins of one tensor, by axis name.
+using AxisPins = std::map<std::string, StatePin>;
 
 struct Pins {
   /// By tensor, then by axis name.
-  std::map<size_t, std::map<std::string, StatePin>> states;
+  std::map<size_t, AxisPins> states;
+  /// What a node needs of a tensor that it reads: by node and tensor.
+  std::map<std::pair<size_t, size_t>, AxisPins> uses;
   /// By node.
   std::map<size_t, int64_t> stages;
 
   const StatePin *find(size_t tensor, llvm::StringRef axis) const;
+  const StatePin *findUse(size_t node, size_t tensor,
+                          llvm::StringRef axis) const;
 };
+
+/// View dims of each dim of the user's shape; empty if the shapes have no
+/// common cuts there.
+llvm::SmallVector<llvm::SmallVector<int64_t>>
+groupDims(llvm::ArrayRef<int64_t> trueShape, llvm::ArrayRef<int64_t> view);
+
+/// Adds a pin of `tensor`, among those where it is made or where it is read.
+/// One that is there and says something else is an error.
+mlir::LogicalResult addPin(AxisPins &pins, const Graph &graph, size_t tensor,
+                           llvm::StringRef axis, const StatePin &pin);
 
 /// Whether `text` fits a pattern of *, ? and plain characters.
 bool matchesGlob(llvm::StringRef pattern, llvm::StringRef text);

@@ -77,6 +77,7 @@ FailureOr<plan::PlanOptions> PlanPass::readOptions() {
   options.shards = splitPatterns(shards);
   options.stages = splitPatterns(stages);
   options.planFile = planFile;
+  options.configuration = configuration;
   std::optional<plan::Objective> parsed = parseObjective(objective);
   if (!parsed)
     return getOperation().emitError()

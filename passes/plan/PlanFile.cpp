@@ -21,7 +21,7 @@ static constexpr StringRef kSections[] = {"inputs", "params", "values"};
 
 //===-- Write -------------------------------------------------------------===//
 
-static ShardingAttr getSharding(const Graph &graph, const Tensor &tensor) {
+ShardingAttr cleave::getSharding(const Graph &graph, const Tensor &tensor) {
   switch (tensor.kind) {
   case Tensor::Input: {
     unsigned index = cast<BlockArgument>(tensor.value).getArgNumber();
@@ -105,7 +105,8 @@ public:
       : loc(FileLineColLoc::get(context, path, 1, 1)) {
     file.path = path.str();
   }
-  FailureOr<PlanFile> read();
+  FailureOr<PlanFile> readFile();
+  FailureOr<PlanFile> read(StringRef text);
 
 private:
   LogicalResult readAxes(const llvm::json::Value &value);
@@ -198,12 +199,15 @@ LogicalResult PlanReader::readEntry(StringRef key,
                 << ", predictions";
 }
 
-FailureOr<PlanFile> PlanReader::read() {
+FailureOr<PlanFile> PlanReader::readFile() {
   auto buffer = llvm::MemoryBuffer::getFile(file.path);
   if (!buffer)
     return fail() << "cannot read the plan: " << buffer.getError().message();
-  llvm::Expected<llvm::json::Value> value =
-      llvm::json::parse((*buffer)->getBuffer());
+  return read((*buffer)->getBuffer());
+}
+
+FailureOr<PlanFile> PlanReader::read(StringRef text) {
+  llvm::Expected<llvm::json::Value> value = llvm::json::parse(text);
   if (!value)
     return fail() << "not valid JSON: " << llvm::toString(value.takeError());
   const llvm::json::Object *object = value->getAsObject();
@@ -223,7 +227,12 @@ FailureOr<PlanFile> PlanReader::read() {
 
 FailureOr<PlanFile> cleave::plan::readPlanFile(MLIRContext *context,
                                                StringRef path) {
-  return PlanReader(context, path).read();
+  return PlanReader(context, path).readFile();
+}
+
+FailureOr<PlanFile> cleave::plan::parsePlan(MLIRContext *context,
+                                            StringRef text, StringRef name) {
+  return PlanReader(context, name).read(text);
 }
 
 //===-- Pins --------------------------------------------------------------===//

@@ -26,6 +26,9 @@ namespace cleave {
 /// The plan in force in a planned module. Deterministic.
 llvm::json::Value writePlan(mlir::ModuleOp module);
 
+/// The sharding of a tensor of a planned module; null if it has none.
+ShardingAttr getSharding(const plan::Graph &graph, const plan::Tensor &tensor);
+
 namespace plan {
 
 /// A plan that was read, not yet compared with a model.
@@ -41,6 +44,10 @@ struct PlanFile {
 /// Reads the file; faults are errors with its name.
 mlir::FailureOr<PlanFile> readPlanFile(mlir::MLIRContext *context,
                                        llvm::StringRef path);
+
+/// The same from text; `name` is what messages call it.
+mlir::FailureOr<PlanFile> parsePlan(mlir::MLIRContext *context,
+                                    llvm::StringRef text, llvm::StringRef name);
 
 /// Adds its decisions as pins. Names that the model does not have, dims that do
 /// not fit, and nodes in two stages are errors.

@@ -48,7 +48,7 @@ static LogicalResult takeFirst(const Graph &graph, Planning &planning,
 
 /// One error, with a note for each kind of reason.
 static LogicalResult explainFailure(const Graph &graph,
-                                    const PlanOptions &options,
+                                    const PlanRequest &request,
                                     ArrayRef<Candidate> candidates) {
   constexpr size_t kMostReasons = 8;
   int64_t ranks = candidates.front().sizes.getRanks();
@@ -62,7 +62,11 @@ static LogicalResult explainFailure(const Graph &graph,
     told.push_back(candidate.refusal);
     error.attachNote() << candidate.refusal;
   }
-  if (int64_t fewer = findFewerRanks(graph, options, ranks))
+  if (request.annotations)
+    error.attachNote() << "the model's annotations (configuration '"
+                       << request.annotations->configuration
+                       << "') are kept to; --ignore-annotations plans freely";
+  else if (int64_t fewer = findFewerRanks(graph, request.options, ranks))
     error.attachNote() << "--ranks " << fewer << " is within these limits";
   return error;
 }
@@ -91,7 +95,7 @@ static void preferQuiet(std::vector<Candidate> &candidates) {
 
 /// Plans all with quick searches, and the best with the time that it takes.
 static LogicalResult choose(const Graph &graph, Planning &planning,
-                            const PlanOptions &options,
+                            const PlanRequest &request,
                             std::vector<Candidate> &candidates) {
   constexpr SolverOptions kQuick = {size_t(1) << 14};
   for (Candidate &candidate : candidates)
@@ -99,9 +103,36 @@ static LogicalResult choose(const Graph &graph, Planning &planning,
   llvm::sort(candidates);
   Candidate &best = candidates.front();
   if (!best.refusal.empty())
-    return explainFailure(graph, options, candidates);
+    return explainFailure(graph, request, candidates);
   preferQuiet(candidates);
   return takeFirst(graph, planning, candidates);
+}
+
+/// The model's own annotations; they give the number of ranks, too.
+static LogicalResult readAnnotations(const Graph &graph, PlanOptions &options,
+                                     const std::optional<Cluster> &given,
+                                     PlanRequest &request) {
+  FailureOr<std::optional<Annotations>> chosen =
+      chooseAnnotations(graph.module, options, given);
+  if (failed(chosen))
+    return failure();
+  if (!*chosen)
+    return success();
+  options.ranks = (*chosen)->devices;
+  if (!(*chosen)->plan.empty()) {
+    FailureOr<PlanFile> rest =
+        parsePlan(graph.module.getContext(), (*chosen)->plan,
+                  "configuration " + (*chosen)->configuration);
+    if (failed(rest) || failed(mergeSizes(graph.module, options, *rest)))
+      return failure();
+    request.file = std::move(*rest);
+  }
+  FailureOr<ResolvedAnnotations> resolved =
+      resolveAnnotations(graph, std::move(**chosen));
+  if (failed(resolved))
+    return failure();
+  request.annotations = std::move(*resolved);
+  return success();
 }
 
 LogicalResult cleave::planModule(ModuleOp module, PlanOptions options,
@@ -117,7 +148,7 @@ LogicalResult cleave::planModule(ModuleOp module, PlanOptions options,
     request.file = std::move(*read);
   }
   FailureOr<Graph> graph = Graph::read(module);
-  if (failed(graph))
+  if (failed(graph) || failed(readAnnotations(*graph, options, given, request)))
     return failure();
   FailureOr<std::vector<PlanSizes>> sizes =
       enumerateSizes(*graph, options, given);
@@ -131,6 +162,6 @@ LogicalResult cleave::planModule(ModuleOp module, PlanOptions options,
   request.cluster =
       given ? *given : Cluster::getHost(sizes->front().getRanks());
   Planning planning(*graph, request);
-  return candidates.size() > 1 ? choose(*graph, planning, options, candidates)
+  return candidates.size() > 1 ? choose(*graph, planning, request, candidates)
                                : takeFirst(*graph, planning, candidates);
 }

@@ -6,15 +6,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/Codegen.h"
-#include "frontend/Import.h"
 #include "ir/Cleave.h"
 #include "passes/cost/Cluster.h"
 #include "tools/cleave/CompileFlags.h"
+#include "tools/cleave/Files.h"
 #include "tools/cleave/Messages.h"
 #include "tools/cleave/Verbs.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Parser/Parser.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -30,28 +29,6 @@ static std::string findResources() {
   llvm::sys::path::append(folder, "..", "lib", "cleave");
   llvm::sys::path::remove_dots(folder, /*remove_dot_dot=*/true);
   return folder.str().str();
-}
-
-static FailureOr<OwningOpRef<ModuleOp>>
-loadModel(MLIRContext &context, StringRef path, const ImportOptions &options) {
-  if (!path.ends_with(".mlir"))
-    return importModel(context, path, options);
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(path, &context);
-  if (!module)
-    return failure();
-  return std::move(module);
-}
-
-static LogicalResult
-writeFile(MLIRContext *context, StringRef path,
-          llvm::function_ref<void(llvm::raw_ostream &)> write) {
-  std::error_code error;
-  llvm::raw_fd_ostream stream(path, error);
-  if (error)
-    return emitError(UnknownLoc::get(context))
-           << "cannot write '" << path << "': " << error.message();
-  write(stream);
-  return success();
 }
 
 /// Programs are for CPUs: a cluster of others can be planned for, no more.
@@ -86,14 +63,14 @@ static LogicalResult makeFolder(MLIRContext *context, StringRef path) {
 static LogicalResult emit(ModuleOp module, const CompileFlags &flags,
                           const EmitOptions &options) {
   if (flags.emit == "plan")
-    return writeFile(module.getContext(), flags.out,
-                     [&](llvm::raw_ostream &out) { out << options.plan; });
+    return writeWhole(module.getContext(), flags.out, options.plan);
   if (flags.emit != "mlir")
     return emitProgram(module, options);
-  return writeFile(module.getContext(), flags.out, [&](llvm::raw_ostream &out) {
-    module->print(out, OpPrintingFlags().useLocalScope().enableDebugInfo());
-    out << "\n";
-  });
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module->print(stream, OpPrintingFlags().useLocalScope().enableDebugInfo());
+  stream << "\n";
+  return writeWhole(module.getContext(), flags.out, text);
 }
 
 /// The plan in force; a rank program without one was written by hand.
@@ -127,7 +104,7 @@ static int compileModel(MLIRContext &context, const CompileFlags &flags) {
     return ExitPlan;
   progress.step("importing");
   FailureOr<OwningOpRef<ModuleOp>> module =
-      loadModel(context, flags.model, flags.imports);
+      loadModule(context, flags.model, flags.imports);
   if (failed(module) ||
       (!isRankModule(**module) && failed(recordSignature(**module))))
     return ExitModel;

@@ -78,8 +78,13 @@ static void addPlanFlags(CLI::App &command, CompileFlags &flags) {
       ->take_all();
   command.add_option("--plan", plan.planFile, "plan.json to replay")
       ->check(CLI::ExistingFile);
-  command.add_flag("--print-plan", flags.printPlan,
-                   "print the plans that were considered, and why this one");
+  CLI::Option *configuration =
+      command.add_option("--configuration", flags.pipeline.plan.configuration,
+                         "which of the model's own annotations to keep to");
+  command
+      .add_flag("--ignore-annotations", flags.imports.ignoresAnnotations,
+                "plan as if the model had none of its own")
+      ->excludes(configuration);
 }
 
 static void addTrainFlags(CLI::App &command, CompileFlags &flags) {
@@ -100,19 +105,26 @@ static void addTrainFlags(CLI::App &command, CompileFlags &flags) {
       ->check(CLI::Validator(verifyRate, ""));
 }
 
-CLI::App *cleave::addCompileFlags(CLI::App &app, CompileFlags &flags) {
-  CLI::App *command =
-      app.add_subcommand("compile", "Compiles a model for a number of ranks.");
-  command->add_option("model", flags.model, "MODEL.onnx, .onnxtxt or .mlir")
+void cleave::addPlanningFlags(CLI::App &command, CompileFlags &flags,
+                              const char *output) {
+  command.add_option("model", flags.model, "MODEL.onnx, .onnxtxt or .mlir")
       ->required();
-  command->add_option("-o", flags.out, "the folder to write")
+  command.add_option("-o", flags.out, output)
       ->required()
       ->check([](const std::string &path) -> std::string {
         return path.empty() ? "expected a path, found none" : "";
       });
-  addModelFlags(*command, flags.modelFlags);
-  addPlanFlags(*command, flags);
-  addTrainFlags(*command, flags);
+  addModelFlags(command, flags.modelFlags);
+  addPlanFlags(command, flags);
+  addTrainFlags(command, flags);
+}
+
+CLI::App *cleave::addCompileFlags(CLI::App &app, CompileFlags &flags) {
+  CLI::App *command =
+      app.add_subcommand("compile", "Compiles a model for a number of ranks.");
+  addPlanningFlags(*command, flags, "the folder to write");
+  command->add_flag("--print-plan", flags.printPlan,
+                    "print the plans that were considered, and why this one");
   command->add_option("--target-cpu", flags.cpu,
                       "a CPU that LLVM knows (default: this machine's)");
   command->add_option("--dump-passes", flags.dumpFolder,
@@ -127,8 +139,11 @@ CLI::App *cleave::addCompileFlags(CLI::App &app, CompileFlags &flags) {
 }
 
 void cleave::parseModelFlags(CompileFlags &flags) {
+  bool ignoresAnnotations = flags.imports.ignoresAnnotations;
   flags.imports = parseImports(flags.modelFlags);
   flags.imports.train = flags.pipeline.train;
+  flags.imports.configuration = flags.pipeline.plan.configuration;
+  flags.imports.ignoresAnnotations = ignoresAnnotations;
   flags.pipeline.plan.shards = llvm::join(flags.shards, ";");
   flags.pipeline.plan.stages = llvm::join(flags.stages, ";");
 }

@@ -28,8 +28,11 @@ struct CompileFlags {
   std::vector<std::string> shards, stages;
 };
 
-/// Adds the verb and its flags.
+/// Adds the verb `compile` and its flags.
 CLI::App *addCompileFlags(CLI::App &app, CompileFlags &flags);
+/// Adds what every verb that plans needs: the model, its sizes, the plan.
+void addPlanningFlags(CLI::App &command, CompileFlags &flags,
+                      const char *output);
 
 /// Parses the repeated flags. Throws CLI::ValidationError.
 void parseModelFlags(CompileFlags &flags);

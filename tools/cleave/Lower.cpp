@@ -81,10 +81,22 @@ void Watcher::dump(Pass *pass, Operation *op) {
   stream << "\n";
 }
 
-LogicalResult cleave::lowerToRanks(ModuleOp module,
-                                   const LowerOptions &options) {
+using PipelineBuilder = void (*)(OpPassManager &, const PipelineOptions &);
+
+static LogicalResult lower(ModuleOp module, const LowerOptions &options,
+                           PipelineBuilder build) {
   PassManager manager(module.getContext());
   manager.addInstrumentation(std::make_unique<Watcher>(options));
-  buildPipeline(manager, options.pipeline);
+  build(manager, options.pipeline);
   return manager.run(module);
+}
+
+LogicalResult cleave::lowerToPlan(ModuleOp module,
+                                  const LowerOptions &options) {
+  return lower(module, options, buildPlanPipeline);
+}
+
+LogicalResult cleave::lowerToRanks(ModuleOp module,
+                                   const LowerOptions &options) {
+  return lower(module, options, buildPipeline);
 }

@@ -23,6 +23,10 @@ struct LowerOptions {
 /// Name of the module attribute that holds plan.json once a plan is made.
 inline constexpr llvm::StringLiteral PlanAttrName = "cleave.plan";
 
+/// Plans a logical module; nothing is cut yet.
+[[nodiscard]] mlir::LogicalResult lowerToPlan(mlir::ModuleOp module,
+                                              const LowerOptions &options);
+
 /// Turns a logical module into rank programs with planned memory.
 [[nodiscard]] mlir::LogicalResult lowerToRanks(mlir::ModuleOp module,
                                                const LowerOptions &options);

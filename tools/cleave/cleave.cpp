@@ -1,4 +1,4 @@
-//===- cleave.cpp - the driver: compile, run, inspect, doctor -------------===//
+//===- cleave.cpp - the driver: compile, plan, run, inspect, doctor -------===//
 //
 // Verbs are in files of their names. What goes wrong is one line on standard
 // error and an exit code of Verbs.h.
@@ -20,6 +20,7 @@ static int drive(int argc, char **argv) {
   app.require_subcommand(1);
   Verb verb;
   addCompile(app, verb);
+  addPlan(app, verb);
   addRun(app, verb);
   addInspect(app, verb);
   addDoctor(app, verb);
