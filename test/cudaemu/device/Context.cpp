@@ -1,0 +1,182 @@
+//===- Context.cpp - a device with its work -------------------------------===//
+
+#include "device/Context.h"
+#include "device/Environment.h"
+
+using namespace cudaemu;
+using std::chrono::steady_clock;
+
+Context::Context(int device)
+    : device(device), memory(environment().memory),
+      random(environment().seed * 1000003 + device) {
+  thread = std::thread([this] { run(); });
+}
+
+Context::~Context() {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    stops = true;
+  }
+  changed.notify_all();
+  thread.join();
+}
+
+WorkPtr Context::add(uint32_t lane, const std::vector<WorkPtr> &after,
+                     std::string name, Action action) {
+  std::unique_lock<std::mutex> lock(mutex);
+  Clock clock = hostClock;
+  auto made = std::make_shared<Work>();
+  for (const WorkPtr &earlier : after) {
+    if (!earlier)
+      continue;
+    join(clock, order.clockOf(earlier->item));
+    if (!earlier->isDone) {
+      ++made->waits;
+      earlier->next.push_back(made);
+    }
+  }
+  made->item = order.add(lane, clock, std::move(name));
+  made->action = std::move(action);
+  made->added = steady_clock::now();
+  if (made->waits == 0) {
+    ready.push_back(made);
+    lock.unlock();
+    changed.notify_all();
+  }
+  return made;
+}
+
+int Context::wait(const WorkPtr &work) {
+  if (!work)
+    return error();
+  std::unique_lock<std::mutex> lock(mutex);
+  ++waiting;
+  changed.notify_all();
+  changed.wait(lock, [&] { return work->isDone || stickyError; });
+  --waiting;
+  join(hostClock, order.clockOf(work->item));
+  return stickyError;
+}
+
+bool Context::isDone(const WorkPtr &work) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (work && !work->isDone)
+    return false;
+  if (work)
+    join(hostClock, order.clockOf(work->item));
+  return true;
+}
+
+void Context::fail(const Fault &fault) {
+  int none = 0;
+  if (stickyError.compare_exchange_strong(none, fault.code))
+    report(fault.message);
+}
+
+/// The work to run next, or null while nobody waits for the rest.
+WorkPtr Context::pick() {
+  if (ready.empty())
+    return nullptr;
+  Instant oldest = ready[0]->added;
+  for (const WorkPtr &work : ready)
+    oldest = std::min(oldest, work->added);
+  std::chrono::duration<double> age = steady_clock::now() - oldest;
+  if (!waiting && age.count() < environment().lateness)
+    return nullptr;
+  std::swap(ready[random() % ready.size()], ready.back());
+  WorkPtr picked = ready.back();
+  ready.pop_back();
+  return picked;
+}
+
+void Context::finish(const WorkPtr &work) {
+  work->isDone = true;
+  work->finished = steady_clock::now();
+  work->action = nullptr;
+  work->state = nullptr;
+  for (const WorkPtr &next : work->next)
+    if (--next->waits == 0)
+      ready.push_back(next);
+  work->next.clear();
+  changed.notify_all();
+}
+
+void Context::run() {
+  std::unique_lock<std::mutex> lock(mutex);
+  while (!stops) {
+    WorkPtr work = pick();
+    if (!work) {
+      refused = 0;
+      if (ready.empty())
+        changed.wait(lock);
+      else
+        changed.wait_for(lock, std::chrono::milliseconds(1));
+      continue;
+    }
+    bool isDone = true;
+    if (!stickyError) {
+      lock.unlock();
+      try {
+        if (environment().trace && !work->state)
+          report("device " + std::to_string(device) + " runs " +
+                 order.name(work->item));
+        isDone = work->action(*work);
+      } catch (const Fault &fault) {
+        fail(fault);
+      }
+      lock.lock();
+    }
+    if (isDone) {
+      refused = 0;
+      finish(work);
+      continue;
+    }
+    ready.push_back(work);
+    if (++refused >= ready.size()) {
+      refused = 0;
+      changed.wait_for(lock, std::chrono::microseconds(50));
+    }
+  }
+}
+
+char *Context::use(const Work &work, uint64_t address, uint64_t bytes,
+                   bool writes) {
+  auto fault = [&](int code, const std::string &what) {
+    throw Fault{code, order.name(work.item) + ": " +
+                          (writes ? "write" : "read") + " of " +
+                          std::to_string(bytes) + " bytes " + what};
+  };
+  const Allocation *found = memory.find(address);
+  if (!found || !found->contains(address, bytes)) {
+    char text[24];
+    snprintf(text, sizeof text, "%#llx", (unsigned long long)address);
+    fault(700,
+          "at " + std::string(text) + " is " + memory.describe(address, bytes));
+  }
+  const Checks &checks = environment().checks;
+  if (checks.streams && !found->isHost) {
+    OrderCheck check(order, work.item);
+    Uses *uses = memory.uses(address);
+    if (uint32_t other = writes ? check.write(uses, address, bytes)
+                                : check.read(uses, address, bytes))
+      throw Fault{719, check.message(other, writes ? "writes" : "reads")};
+  }
+  if (checks.uninitialised && !found->isHost) {
+    uint8_t *marks = memory.initialised(address);
+    if (writes)
+      std::memset(marks, 1, bytes);
+    else if (const void *at = std::memchr(marks, 0, bytes))
+      fault(719, "is of uninitialised memory, from byte " +
+                     std::to_string(static_cast<const uint8_t *>(at) - marks) +
+                     " on (" + found->name + ")");
+  }
+  return found->host(address);
+}
+
+char *Context::read(const Work &work, uint64_t address, uint64_t bytes) {
+  return use(work, address, bytes, false);
+}
+
+char *Context::write(const Work &work, uint64_t address, uint64_t bytes) {
+  return use(work, address, bytes, true);
+}
