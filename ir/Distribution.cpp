@@ -55,6 +55,22 @@ LogicalResult ReshardOp::verifySymbolUses(SymbolTableCollection &tables) {
 
 //===-- Collectives -------------------------------------------------------===//
 
+bool cleave::isAsynchronous(Operation *op) {
+  return isa<AllReduceOp, AllGatherOp, ReduceScatterOp, AllToAllOp>(op) &&
+         op->hasAttr("asynchronous");
+}
+
+LogicalResult DoneOp::verify() {
+  Operation *collective = getStarted().getDefiningOp();
+  if (!collective || !isAsynchronous(collective) ||
+      collective->getOperand(0) != getX())
+    return emitOpError() << "needs the result of an asynchronous collective, "
+                            "and what that takes";
+  if (!getStarted().hasOneUse())
+    return emitOpError() << "must be the only one that reads what it waits for";
+  return success();
+}
+
 /// Number of ranks along `axes` of the mesh; an error when mesh or axis is
 /// missing.
 static FailureOr<int64_t> getGroupSize(Operation *op, FlatSymbolRefAttr symbol,

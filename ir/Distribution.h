@@ -17,6 +17,9 @@
 
 namespace cleave {
 
+/// Whether a collective is only started where it stands; see DoneOp.
+bool isAsynchronous(mlir::Operation *op);
+
 /// Checks a sharding against its mesh and the type it is for; errors go to
 /// `op`.
 mlir::LogicalResult verifySharding(mlir::Operation *op, ShardingAttr sharding,

@@ -26,6 +26,8 @@ def ReshardOp : Cleave_Op<"reshard", [Pure, SameOperandsAndResultType,
   let assemblyFormat = "$x $sharding attr-dict `:` type($result)";
 }
 
+// A collective with `asynchronous` is only started where it stands; its one user
+// is the `cleave.done` that waits for it.
 class Cleave_CollectiveOp<string mnemonic, list<Trait> traits = []>
     : Cleave_Op<mnemonic, !listconcat([
         DeclareOpInterfaceMethods<WorkOpInterface>,
@@ -33,21 +35,21 @@ class Cleave_CollectiveOp<string mnemonic, list<Trait> traits = []>
 
 def AllReduceOp : Cleave_CollectiveOp<"all_reduce", [SameOperandsAndResultType]> {
   let summary = "reduces over the ranks along `axes`; all get the result";
-  let arguments = (ins ReduceKindAttr:$kind, StaticTensor:$x, FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes);
+  let arguments = (ins ReduceKindAttr:$kind, StaticTensor:$x, FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes, UnitAttr:$asynchronous);
   let results = (outs StaticTensor:$result);
   let assemblyFormat = "$kind $x $mesh $axes attr-dict `:` type($result)";
 }
 
 def AllGatherOp : Cleave_CollectiveOp<"all_gather"> {
   let summary = "joins the shards of the ranks along `axes` in dim";
-  let arguments = (ins StaticTensor:$x, I64Attr:$dim, FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes);
+  let arguments = (ins StaticTensor:$x, I64Attr:$dim, FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes, UnitAttr:$asynchronous);
   let results = (outs StaticTensor:$result);
   let assemblyFormat = "$x $mesh $axes attr-dict `:` functional-type(operands, results)";
 }
 
 def ReduceScatterOp : Cleave_CollectiveOp<"reduce_scatter"> {
   let summary = "reduces, and leaves each rank its chunk of dim";
-  let arguments = (ins ReduceKindAttr:$kind, StaticTensor:$x, I64Attr:$dim, FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes);
+  let arguments = (ins ReduceKindAttr:$kind, StaticTensor:$x, I64Attr:$dim, FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes, UnitAttr:$asynchronous);
   let results = (outs StaticTensor:$result);
   let assemblyFormat = "$kind $x $mesh $axes attr-dict `:` functional-type(operands, results)";
 }
@@ -58,9 +60,27 @@ def AllToAllOp : Cleave_CollectiveOp<"all_to_all"> {
     x: [k, ...] -> [k, ...]: result[j] is what rank j held for this rank. Resharding
     from one dim to another is this op between two transposing copies.
   }];
-  let arguments = (ins StaticTensor:$x, FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes);
+  let arguments = (ins StaticTensor:$x, FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes, UnitAttr:$asynchronous);
   let results = (outs StaticTensor:$result);
   let assemblyFormat = "$x $mesh $axes attr-dict `:` functional-type(operands, results)";
+}
+
+def DoneOp : Cleave_Op<"done", [AllTypesMatch<["started", "result"]>]> {
+  let summary = "waits for an asynchronous collective and gives its result";
+  let description = [{
+    `x` is what the collective takes: it stays as it is until then.
+
+    ```mlir
+    %0 = cleave.all_reduce sum %x @stage0 ["tp"] {asynchronous} : tensor<4xf32>
+    %r = cleave.done %0, %x : tensor<4xf32>, tensor<4xf32>
+    ```
+    Constraints:
+    * `started` is the result of an asynchronous collective of `x`, and nothing else reads it.
+  }];
+  let arguments = (ins StaticTensor:$started, StaticTensor:$x);
+  let results = (outs StaticTensor:$result);
+  let assemblyFormat = "$started `,` $x attr-dict `:` type($started) `,` type($x)";
+  let hasVerifier = 1;
 }
 
 def SendOp : Cleave_CollectiveOp<"send"> {

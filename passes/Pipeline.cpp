@@ -53,6 +53,7 @@ void cleave::buildPipeline(mlir::OpPassManager &pm,
   verify(createVerifyCollectivesPass());
   pm.addPass(createWidenProductsPass());
   pm.addPass(createFormKernelsPass());
+  pm.addPass(createOverlapCollectivesPass());
   pm.addPass(createResolveViewsPass());
   pm.addPass(createFormPreparePass());
   pm.addPass(createAssignBuffersPass());

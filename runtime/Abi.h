@@ -159,6 +159,12 @@ void cleaveBroadcast(CleaveContext *, int32_t group, void *buffer,
                      int64_t count, int32_t dtype, int32_t root,
                      const char *op);
 
+/// The group's next collective but broadcasts is only started where it is
+/// called: its buffers belong to it until `cleaveFinish`. One at a time is under
+/// way in a group; the next one completes it.
+void cleaveDefer(CleaveContext *, int32_t group);
+void cleaveFinish(CleaveContext *, int32_t group, const char *op);
+
 /// Point to point. `route` indexes the manifest's routes: for each sending rank
 /// the list of receivers, and the reverse; a rank without part in it does
 /// nothing. A send returns when the buffer may be written again. `tag` tells

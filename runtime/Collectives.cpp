@@ -80,6 +80,17 @@ void cleaveBroadcast(CleaveContext *context, int32_t group, void *buffer,
   });
 }
 
+void cleaveDefer(CleaveContext *context, int32_t group) {
+  guarded(context, [&] { context->transport->group(group).defer(); });
+}
+
+void cleaveFinish(CleaveContext *context, int32_t group, const char *op) {
+  communicate(context, "finish", op, [&] {
+    context->transport->group(group).finish();
+    return int64_t{0};
+  });
+}
+
 void cleaveSend(CleaveContext *context, int32_t route, const void *buffer,
                 int64_t count, int32_t dtype, int32_t tag, const char *op) {
   communicate(context, "send", op, [&] {

@@ -30,7 +30,7 @@ std::string cleave::getNodeName(Location loc) {
 
 bool cleave::isCollective(Operation *op) {
   return isa<AllReduceOp, AllGatherOp, ReduceScatterOp, AllToAllOp, SendOp,
-             RecvOp>(op);
+             RecvOp, DoneOp>(op);
 }
 
 static int64_t product(ArrayRef<int64_t> sizes) {
@@ -55,14 +55,22 @@ public:
   LogicalResult emit(AllToAllOp op);
   LogicalResult emit(SendOp op);
   LogicalResult emit(RecvOp op);
+  LogicalResult emit(DoneOp op);
+  void deferIfAsynchronous() {
+    if (isAsynchronous(op))
+      step.call("cleaveDefer", {group(op)});
+  }
 
 private:
   /// Reads dense buffers and the element type of the operand and result.
   LogicalResult prepare(Value in, Value out);
-  template <typename Op> Value group(Op op) {
-    MeshOp mesh =
-        SymbolTable::lookupNearestSymbolFrom<MeshOp>(op, op.getMeshAttr());
-    return step.i32(ranks.getGroup(mesh.getMesh(), op.getAxes()));
+  /// Number of the group that a collective of several ranks is for.
+  Value group(Operation *collective) {
+    auto symbol = collective->getAttrOfType<FlatSymbolRefAttr>("mesh");
+    auto mesh =
+        SymbolTable::lookupNearestSymbolFrom<MeshOp>(collective, symbol);
+    auto axes = collective->getAttrOfType<ArrayAttr>("axes");
+    return step.i32(ranks.getGroup(mesh.getMesh(), axes));
   }
   Value name() { return step.text(getNodeName(op->getLoc())); }
 
@@ -137,6 +145,11 @@ LogicalResult Emitter::emit(AllToAllOp exchange) {
   return success();
 }
 
+LogicalResult Emitter::emit(DoneOp done) {
+  step.call("cleaveFinish", {group(done.getStarted().getDefiningOp()), name()});
+  return success();
+}
+
 LogicalResult Emitter::emit(SendOp send) {
   if (failed(prepare(send.getX(), {})))
     return failure();
@@ -158,7 +171,9 @@ LogicalResult Emitter::emit(RecvOp recv) {
 LogicalResult cleave::emitCollective(StepBuilder &step, const RankModule &ranks,
                                      Operation *op) {
   Emitter emitter(step, ranks, op);
+  emitter.deferIfAsynchronous();
   return TypeSwitch<Operation *, LogicalResult>(op)
       .Case<AllReduceOp, AllGatherOp, ReduceScatterOp, AllToAllOp, SendOp,
-            RecvOp>([&](auto collective) { return emitter.emit(collective); });
+            RecvOp, DoneOp>(
+          [&](auto collective) { return emitter.emit(collective); });
 }

@@ -219,7 +219,7 @@ LogicalResult StepEmitter::emitReturn(func::ReturnOp op) {
 LogicalResult StepEmitter::emitOp(Operation *op) {
   step.setLoc(op->getLoc());
   if (isCollective(op)) {
-    trace(op, "collective");
+    trace(op, isa<DoneOp>(op) ? "wait" : "collective");
     return emitCollective(step, scope.ranks, op);
   }
   return TypeSwitch<Operation *, LogicalResult>(op)

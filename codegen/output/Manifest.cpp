@@ -79,7 +79,7 @@ static Object countOps(func::FuncOp function) {
       return WalkResult::skip();
     if (auto kernel = dyn_cast<KernelOp>(op))
       ++counts[stringifyKernelKind(kernel.getKind()).str()];
-    else if (isCollective(op))
+    else if (isCollective(op) && !isa<DoneOp>(op))
       ++counts[op->getName().stripDialect().str()];
     return WalkResult::advance();
   });

@@ -167,7 +167,8 @@ static bool isReadInPlace(KernelOp kernel, unsigned number) {
 int64_t Assigner::findInPlace(OpResult result) {
   Operation *op = result.getOwner();
   auto kernel = dyn_cast<KernelOp>(op);
-  if (!reuse || !(kernel || isa<AllReduceOp>(op)) || op->getNumResults() != 1)
+  if (!reuse || !(kernel || isa<AllReduceOp>(op)) || isAsynchronous(op) ||
+      op->getNumResults() != 1)
     return -1;
   for (OpOperand &operand : op->getOpOperands()) {
     const Layout &source = layouts.get(operand.get());

@@ -24,7 +24,7 @@ StridedView cleave::makeView(ArrayRef<int64_t> shape, ArrayRef<int64_t> order) {
 }
 
 bool cleave::isViewOp(Operation *op) {
-  return isa<ReshapeOp, TransposeOp, SliceOp, BroadcastOp>(op);
+  return isa<ReshapeOp, TransposeOp, SliceOp, BroadcastOp, DoneOp>(op);
 }
 
 std::optional<StridedView> cleave::applyView(Operation *op,
@@ -45,6 +45,7 @@ std::optional<StridedView> cleave::applyView(Operation *op,
         return source.broadcast(broadcast.getType().getShape(),
                                 broadcast.getDims());
       })
+      .Case([&](DoneOp) -> Result { return source; })
       .Default([](Operation *) { return std::nullopt; });
 }
 

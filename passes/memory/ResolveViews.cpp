@@ -253,6 +253,9 @@ void Resolver::visitReturn(func::ReturnOp op) {
 }
 
 void Resolver::visit(Operation *op) {
+  // The collective may take a copy by now.
+  if (auto done = dyn_cast<DoneOp>(op))
+    done.getXMutable().set(done.getStarted().getDefiningOp()->getOperand(0));
   if (auto kernel = dyn_cast<KernelOp>(op)) {
     if (kernel.getKind() == KernelKind::Matmul)
       visitMatmul(kernel);

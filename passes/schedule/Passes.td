@@ -54,4 +54,29 @@ def OrderChunksPass : Pass<"cleave-order-chunks", "::mlir::ModuleOp"> {
   let dependentDialects = ["::cleave::CleaveDialect"];
 }
 
+def OverlapCollectivesPass : Pass<"cleave-overlap-collectives", "::mlir::ModuleOp"> {
+  let summary = "starts collectives early and waits for them late, behind kernels that need no result of them";
+  let description = [{
+    Needs kernels. A collective moves up to where its operand is made, and kernels that
+    stand behind its first user but need nothing of it move in front of that, as many as
+    about hide it. Where a kernel stands between now, the collective is started, and
+    `cleave.done` waits in front of the first user.
+
+    Before:
+    ```mlir
+    %s = cleave.all_reduce sum %p @stage0 ["tp"] : tensor<4x8xf32>
+    %r = cleave.kernel loop(%s) : ...
+    %k = cleave.kernel matmul(%x, %w) : ...
+    ```
+    After:
+    ```mlir
+    %0 = cleave.all_reduce sum %p @stage0 ["tp"] {asynchronous} : tensor<4x8xf32>
+    %k = cleave.kernel matmul(%x, %w) : ...
+    %s = cleave.done %0, %p : tensor<4x8xf32>, tensor<4x8xf32>
+    %r = cleave.kernel loop(%s) : ...
+    ```
+  }];
+  let dependentDialects = ["::cleave::CleaveDialect"];
+}
+
 #endif

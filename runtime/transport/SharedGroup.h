@@ -17,6 +17,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 
 namespace cleave::rt {
 
@@ -48,6 +49,8 @@ public:
                 const char *op) override;
   void broadcast(void *buffer, int64_t count, int32_t dtype, int32_t root,
                  const char *op) override;
+  void defer() override { isDeferred = true; }
+  void finish() override;
 
 private:
   /// The own window of the next round, to be written before `meet`.
@@ -56,8 +59,19 @@ private:
     return regions[member]->windows[inRound & 1];
   }
   /// Arrives in the next round and waits until all members have.
-  void meet(const Call &call);
+  void meet(const Call &call) {
+    arrive(call);
+    awaitAll(call);
+  }
+  void arrive(const Call &call);
+  void awaitAll(const Call &call);
   void await(int member, const Call &call);
+  /// Does `total` bytes in pieces of at most `step`: `fill(begin, length)` puts
+  /// one into the own window, `read(begin, length)` takes it from all. When
+  /// deferred, all but the first `fill` is left to `finish`.
+  template <typename Fill, typename Read>
+  void exchange(const Call &call, int64_t total, int64_t step, Fill fill,
+                Read read);
 
   void reduceDirectly(const std::byte *in, std::byte *out, int64_t count,
                       int32_t dtype, int32_t reduction, const Call &call);
@@ -67,6 +81,8 @@ private:
   std::vector<SharedRegion *> regions;
   Waiting waiting;
   uint64_t round = 0;
+  bool isDeferred = false;
+  std::function<void()> pending; ///< the rest of a deferred collective
 };
 
 } // namespace cleave::rt

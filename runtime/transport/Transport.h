@@ -42,6 +42,12 @@ public:
                              const char *op) = 0;
   virtual void allToAll(const void *in, void *out, int64_t chunk, int32_t dtype,
                         const char *op) = 0;
+  /// The next collective (not a broadcast or barrier) may return before it has
+  /// its result: `in` and `out` belong to it until `finish`. A transport that
+  /// cannot do so completes it at once.
+  virtual void defer() {}
+  /// Completes what was deferred, if anything; the next collective does so too.
+  virtual void finish() {}
   /// `root` is an index into the group.
   virtual void broadcast(void *buffer, int64_t count, int32_t dtype,
                          int32_t root, const char *op) = 0;

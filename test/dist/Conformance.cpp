@@ -63,6 +63,7 @@ private:
   void reduceScatter(int64_t outer, int64_t chunk);
   void allToAll(int64_t chunk);
   void broadcast(int64_t count, int root);
+  void deferred(int64_t count);
   void manyRounds();
   void messages(size_t bytes);
   void messagesByTag();
@@ -174,6 +175,34 @@ void Suite::broadcast(int64_t count, int root) {
 
 /// Different operations in a row, as fast as they go: a window that is written
 /// too early would show.
+/// Collectives that are finished late, while messages and collectives of
+/// another group go on; and two in a row, of which the second completes the
+/// first.
+void Suite::deferred(int64_t count) {
+  int k = group->size();
+  std::vector<float> in = own<float>(count), out(count), wide(count * k);
+  auto expected = [&](int64_t i) { return reduced(CLEAVE_SUM, i); };
+  auto gathered = [&](int64_t i) {
+    return valueAt(group->members()[i / count], i % count);
+  };
+  group->defer();
+  group->allReduce(in.data(), out.data(), count, CLEAVE_F32, CLEAVE_SUM,
+                   "deferred");
+  messages(100);
+  transport.world().barrier("between");
+  group->finish();
+  compare("deferred all_reduce", out, expected);
+  std::fill(out.begin(), out.end(), -1.f);
+  group->defer();
+  group->allReduce(in.data(), out.data(), count, CLEAVE_F32, CLEAVE_SUM,
+                   "deferred");
+  group->defer();
+  group->allGather(in.data(), wide.data(), 1, count, CLEAVE_F32, "deferred");
+  compare("completed all_reduce", out, expected);
+  group->finish();
+  compare("deferred all_gather", wide, gathered);
+}
+
 void Suite::manyRounds() {
   for (int i = 0; i < rounds; ++i) {
     allReduce<float>(1 + i % 5, CLEAVE_SUM);
@@ -201,6 +230,8 @@ void Suite::checkGroup(int index) {
     allReduce<BFloat16>(9001, reduction);
   }
   allReduce<int8_t>(77, CLEAVE_SUM);
+  for (int64_t count : {1, 5000, 300001})
+    deferred(count);
   for (int64_t outer : {1, 2, 7})
     for (int64_t chunk : {1, 5, 384, 40001}) {
       allGather(outer, chunk);

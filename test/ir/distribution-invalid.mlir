@@ -177,3 +177,36 @@ func.func @mask_size(%x: tensor<4x4xf32>, %i: tensor<i64>) {
   %m = cleave.mask %x, %i {dim = 0 : i64, size = -1 : i64, fill = 0.0 : f64} : (tensor<4x4xf32>, tensor<i64>) -> tensor<4x4xf32>
   return
 }
+
+// -----
+
+// Tests that what is waited for was started.
+cleave.mesh @stage0 = #cleave.mesh_shape<["tp"=2], ranks = [0, 1]>
+func.func @f(%x: tensor<4xf32>) {
+  %r = cleave.all_reduce sum %x @stage0 ["tp"] : tensor<4xf32>
+  // expected-error @+1 {{needs the result of an asynchronous collective, and what that takes}}
+  %d = cleave.done %r, %x : tensor<4xf32>, tensor<4xf32>
+  return
+}
+
+// -----
+
+// Tests that a collective that waits keeps its operand.
+cleave.mesh @stage0 = #cleave.mesh_shape<["tp"=2], ranks = [0, 1]>
+func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32>) {
+  %r = cleave.all_reduce sum %x @stage0 ["tp"] {asynchronous} : tensor<4xf32>
+  // expected-error @+1 {{needs the result of an asynchronous collective, and what that takes}}
+  %d = cleave.done %r, %y : tensor<4xf32>, tensor<4xf32>
+  return
+}
+
+// -----
+
+// Tests that nobody reads a result that is not there yet.
+cleave.mesh @stage0 = #cleave.mesh_shape<["tp"=2], ranks = [0, 1]>
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = cleave.all_reduce sum %x @stage0 ["tp"] {asynchronous} : tensor<4xf32>
+  // expected-error @+1 {{must be the only one that reads what it waits for}}
+  %d = cleave.done %r, %x : tensor<4xf32>, tensor<4xf32>
+  return %r : tensor<4xf32>
+}
