@@ -7,6 +7,7 @@ Weights are drawn with a fixed seed and small, so that activations stay finite.
   minilm-1  all-MiniLM-L6: 6 layers, width 384, 12 heads; 1 x 128 tokens and a mask
   minilm-8  the same at 8 x 128
   resnet50  224 x 224, BatchNormalization unfolded (He et al. 2016)
+  products  4 products of 512 x 1024 by 1024 x 1024: as fast as products get
   dlrm      8 tables of 100,000 x 64, bags of 4, dot interaction; batch 128
 """
 
@@ -147,6 +148,13 @@ def make_resnet50(g, size=224):
     return g.linear(pooled, 2048, 1000)
 
 
+def make_products(g, rows=512, width=1024, count=4):
+    x = g.input("input", g.random.standard_normal((rows, width), np.float32))
+    for _ in range(count):
+        x = g.op("MatMul", x, g.weight(width, width))
+    return x
+
+
 def make_dlrm(g, batch=128, tables=8, rows=100000, width=64, bag=4):
     dense = g.input("dense", g.random.standard_normal((batch, 13), np.float32))
     indices = g.input("idx", g.random.integers(0, rows, (batch, tables, bag)))
@@ -174,6 +182,7 @@ MAKERS = {
     "minilm-8": lambda g: make_minilm(g, 8),
     "resnet50": make_resnet50,
     "dlrm": make_dlrm,
+    "products": make_products,
 }
 
 
