@@ -160,8 +160,8 @@ void cleaveBroadcast(CleaveContext *, int32_t group, void *buffer,
                      const char *op);
 
 /// The group's next collective but broadcasts is only started where it is
-/// called: its buffers belong to it until `cleaveFinish`. One at a time is under
-/// way in a group; the next one completes it.
+/// called: its buffers belong to it until `cleaveFinish`. One at a time is
+/// under way in a group; the next one completes it.
 void cleaveDefer(CleaveContext *, int32_t group);
 void cleaveFinish(CleaveContext *, int32_t group, const char *op);
 
