@@ -5,6 +5,7 @@
 # may use: the tools of build/bin and of LLVM (FileCheck, not, split-file) by name,
 #   %python   the interpreter of .venv      %root     the checkout
 #   %build    the build tree
+#   %cudaemu  runs a command on the emulated CUDA libraries (test/cudaemu)
 #   %mpirun   mpirun, ready to start more ranks than there are cores, also as root
 #   %vit_s    the trained vision transformer of the demo  (REQUIRES: vit-s)
 #   %models   a folder of exported models, if there is one (REQUIRES: models)
@@ -57,6 +58,7 @@ config.substitutions += [
     (r"%mpirun\b", "mpirun"),
     (r"%root\b", root),
     (r"%build\b", build),
+    (r"%cudaemu\b", f"env LD_LIBRARY_PATH={build}/cudaemu"),
 ]
 
 vit_s = os.path.join(root, ".deps/models/vit_s_focus.onnx")

@@ -92,8 +92,27 @@ struct LaunchConfig {
   unsigned attributeCount;
 };
 
+enum MemoryType { HostMemory = 1, DeviceMemory = 2 };
+/// CUDA_MEMCPY2D: `rows` rows of `bytes` bytes.
+struct Copy2D {
+  size_t fromX, fromY;
+  unsigned fromType;
+  const void *fromHost;
+  DevicePtr fromDevice;
+  void *fromArray;
+  size_t fromPitch;
+  size_t toX, toY;
+  unsigned toType;
+  void *toHost;
+  DevicePtr toDevice;
+  void *toArray;
+  size_t toPitch;
+  size_t bytes, rows;
+};
+
 } // namespace cuda
 
+#ifndef CUDAEMU_TYPES_ONLY // the headers of a toolkit have the rest
 extern "C" {
 // NOLINTBEGIN(readability-identifier-naming)
 int cuInit(unsigned flags);
@@ -160,6 +179,8 @@ int cuMemcpyDtoDAsync_v2(cuda::DevicePtr to, cuda::DevicePtr from, size_t bytes,
 int cuMemcpy(cuda::DevicePtr to, cuda::DevicePtr from, size_t bytes);
 int cuMemcpyAsync(cuda::DevicePtr to, cuda::DevicePtr from, size_t bytes,
                   cuda::StreamHandle);
+int cuMemcpy2D_v2(const cuda::Copy2D *copy);
+int cuMemcpy2DAsync_v2(const cuda::Copy2D *copy, cuda::StreamHandle);
 int cuMemsetD8_v2(cuda::DevicePtr to, unsigned char value, size_t count);
 int cuMemsetD32_v2(cuda::DevicePtr to, unsigned value, size_t count);
 int cuMemsetD8Async(cuda::DevicePtr, unsigned char, size_t, cuda::StreamHandle);
@@ -194,3 +215,4 @@ int cuGraphDestroy(cuda::GraphHandle graph);
 int cuGraphGetNodes(cuda::GraphHandle graph, void **nodes, size_t *count);
 // NOLINTEND(readability-identifier-naming)
 }
+#endif

@@ -140,43 +140,69 @@ void Context::run() {
 }
 
 char *Context::use(const Work &work, uint64_t address, uint64_t bytes,
-                   bool writes) {
-  auto fault = [&](int code, const std::string &what) {
-    throw Fault{code, order.name(work.item) + ": " +
-                          (writes ? "write" : "read") + " of " +
-                          std::to_string(bytes) + " bytes " + what};
-  };
+                   bool writes, uint8_t *&marks) {
   const Allocation *found = memory.find(address);
   if (!found || !found->contains(address, bytes)) {
     char text[24];
-    snprintf(text, sizeof text, "%#llx", (unsigned long long)address);
-    fault(700,
-          "at " + std::string(text) + " is " + memory.describe(address, bytes));
+    snprintf(text, sizeof text, "%#llx",
+             static_cast<unsigned long long>(address));
+    throw Fault{700, order.name(work.item) + ": " +
+                         (writes ? "write" : "read") + " of " +
+                         std::to_string(bytes) + " bytes at " + text + " is " +
+                         memory.describe(address, bytes)};
   }
   const Checks &checks = environment().checks;
-  if (checks.streams && !found->isHost) {
+  bool isDevice = !found->isHost;
+  if (checks.streams && isDevice) {
     OrderCheck check(order, work.item);
     Uses *uses = memory.uses(address);
     if (uint32_t other = writes ? check.write(uses, address, bytes)
                                 : check.read(uses, address, bytes))
       throw Fault{719, check.message(other, writes ? "writes" : "reads")};
   }
-  if (checks.uninitialised && !found->isHost) {
-    uint8_t *marks = memory.initialised(address);
-    if (writes)
-      std::memset(marks, 1, bytes);
-    else if (const void *at = std::memchr(marks, 0, bytes))
-      fault(719, "is of uninitialised memory, from byte " +
-                     std::to_string(static_cast<const uint8_t *>(at) - marks) +
-                     " on (" + found->name + ")");
-  }
+  marks =
+      checks.uninitialised && isDevice ? memory.initialised(address) : nullptr;
   return found->host(address);
 }
 
 char *Context::read(const Work &work, uint64_t address, uint64_t bytes) {
-  return use(work, address, bytes, false);
+  uint8_t *marks;
+  char *at = use(work, address, bytes, false, marks);
+  const void *unknown = marks ? std::memchr(marks, 0, bytes) : nullptr;
+  if (unknown)
+    throw Fault{
+        719, order.name(work.item) + ": read of " + std::to_string(bytes) +
+                 " bytes is of uninitialised memory, from byte " +
+                 std::to_string(static_cast<const uint8_t *>(unknown) - marks) +
+                 " on (" + memory.find(address)->name + ")"};
+  return at;
 }
 
 char *Context::write(const Work &work, uint64_t address, uint64_t bytes) {
-  return use(work, address, bytes, true);
+  uint8_t *marks;
+  char *at = use(work, address, bytes, true, marks);
+  if (marks)
+    std::memset(marks, 1, bytes);
+  return at;
+}
+
+bool Context::copyOut(const Work &work, uint64_t address, uint64_t bytes,
+                      char *to, char *marksTo) {
+  if (bytes == 0)
+    return false;
+  uint8_t *marks;
+  std::memcpy(to, use(work, address, bytes, false, marks), bytes);
+  if (marks)
+    std::memcpy(marksTo, marks, bytes);
+  return marks;
+}
+
+void Context::copyIn(const Work &work, uint64_t address, uint64_t bytes,
+                     const char *from, const uint8_t *marksFrom) {
+  uint8_t *marks;
+  std::memcpy(use(work, address, bytes, true, marks), from, bytes);
+  if (marks && marksFrom)
+    std::memcpy(marks, marksFrom, bytes);
+  else if (marks)
+    std::memset(marks, 1, bytes);
 }

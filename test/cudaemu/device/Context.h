@@ -66,9 +66,18 @@ public:
   /// for what a kernel would fault for, and for reading what is uninitialised.
   char *read(const Work &work, uint64_t address, uint64_t bytes);
   char *write(const Work &work, uint64_t address, uint64_t bytes);
+  /// Copies what may be uninitialised, with the marks of Memory.h; returns
+  /// whether there are marks.
+  bool copyOut(const Work &work, uint64_t address, uint64_t bytes, char *to,
+               char *marks);
+  /// `marks` may be null: all is initialised.
+  void copyIn(const Work &work, uint64_t address, uint64_t bytes,
+              const char *from, const uint8_t *marks);
 
 private:
-  char *use(const Work &work, uint64_t address, uint64_t bytes, bool writes);
+  /// Finds and orders the memory; null marks where there are none.
+  char *use(const Work &work, uint64_t address, uint64_t bytes, bool writes,
+            uint8_t *&marks);
   void run();
   WorkPtr pick();
   void finish(const WorkPtr &work);

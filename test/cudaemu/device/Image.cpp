@@ -1,7 +1,7 @@
 //===- Image.cpp - find the PTX of a module image -------------------------===//
 //
 // A fat binary is a header and entries, each of them PTX (kind 1) or a cubin
-// (kind 2), of one architecture, plain or compressed with LZ4.
+// (kind 2), of one architecture, plain or compressed with zstd.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,6 +9,7 @@
 #include "device/Module.h"
 
 #include <cstring>
+#include <zstd.h>
 
 using namespace cudaemu;
 
@@ -38,45 +39,20 @@ constexpr uint64_t isLz4 = 0x2000, isZstd = 0x8000;
 constexpr int invalidImage = 200, noBinary = 209;
 } // namespace
 
-/// LZ4's block format: literals and copies of what came before.
-static std::string unpackLz4(const uint8_t *in, size_t bytes, size_t plain) {
-  std::string out;
-  const uint8_t *end = in + bytes;
-  auto length = [&](size_t value) {
-    if (value == 15)
-      for (uint8_t more = 255; more == 255 && in < end; value += more)
-        more = *in++;
-    return value;
-  };
-  while (in < end && out.size() < plain) {
-    uint8_t token = *in++;
-    size_t literals = length(token >> 4);
-    if (literals > static_cast<size_t>(end - in))
-      throw ImageError(invalidImage, "fat binary: broken compressed PTX");
-    out.append(reinterpret_cast<const char *>(in), literals);
-    in += literals;
-    if (end - in < 2)
-      break;
-    size_t distance = in[0] | in[1] << 8;
-    in += 2;
-    size_t count = length(token & 15) + 4;
-    if (distance == 0 || distance > out.size())
-      throw ImageError(invalidImage, "fat binary: broken compressed PTX");
-    for (size_t k = 0; k < count; ++k)
-      out.push_back(out[out.size() - distance]);
-  }
-  return out;
-}
-
 static std::string ptxOfEntry(const Entry &entry, const char *payload) {
-  if (entry.flags & isZstd)
-    throw ImageError(noBinary,
-                     "fat binary: its PTX is compressed with zstd; use "
-                     "fatbinary --compress-mode=speed or --no-compress");
   if (entry.flags & isLz4)
-    return unpackLz4(reinterpret_cast<const uint8_t *>(payload),
-                     entry.compressedBytes, entry.plainBytes);
-  return std::string(payload, strnlen(payload, entry.bytes));
+    throw ImageError(noBinary,
+                     "fat binary: its PTX is compressed with LZ4; use "
+                     "fatbinary --compress-mode=size or none");
+  if (!(entry.flags & isZstd))
+    return std::string(payload, strnlen(payload, entry.bytes));
+  std::string ptx(entry.plainBytes, '\0');
+  size_t made =
+      ZSTD_decompress(ptx.data(), ptx.size(), payload, entry.compressedBytes);
+  if (ZSTD_isError(made))
+    throw ImageError(invalidImage, std::string("fat binary: its PTX: ") +
+                                       ZSTD_getErrorName(made));
+  return ptx;
 }
 
 /// The PTX for the highest architecture that the device can run.

@@ -38,31 +38,12 @@ std::string Order::name(uint32_t item) const {
   return items[item].name;
 }
 
-/// The number of 4-byte cells that [address, address + bytes) touches.
-static uint64_t cellsOf(uint64_t address, uint64_t bytes) {
-  return bytes ? (address + bytes - 1) / 4 - address / 4 + 1 : 0;
-}
-
-uint32_t OrderCheck::read(Uses *first, uint64_t address, uint64_t bytes) {
-  for (Uses *u = first, *end = first + cellsOf(address, bytes); u != end; ++u) {
-    if (!isBefore(u->writer))
-      return u->writer;
-    if (u->readers[0] == item)
-      continue;
-    // Of more than two readers that nothing orders, two are kept.
-    u->readers[isBefore(u->readers[0]) ? 0 : 1] = item;
-  }
-  return 0;
-}
-
-uint32_t OrderCheck::write(Uses *first, uint64_t address, uint64_t bytes) {
-  for (Uses *u = first, *end = first + cellsOf(address, bytes); u != end; ++u) {
-    for (uint32_t other : {u->writer, u->readers[0], u->readers[1]})
-      if (!isBefore(other))
-        return other;
-    *u = {item, {0, 0}};
-  }
-  return 0;
+bool OrderCheck::isBefore(uint32_t other) {
+  if (!order.isBefore(other, item))
+    return false;
+  known[1] = known[0];
+  known[0] = other;
+  return true;
 }
 
 std::string OrderCheck::message(uint32_t other, const char *use) const {

@@ -44,20 +44,40 @@ class OrderCheck {
 public:
   OrderCheck(const Order &order, uint32_t item) : order(order), item(item) {}
   /// Notes the use; returns the item that it collides with, or 0.
-  uint32_t read(Uses *first, uint64_t address, uint64_t bytes);
-  uint32_t write(Uses *first, uint64_t address, uint64_t bytes);
+  uint32_t read(Uses *first, uint64_t address, uint64_t bytes) {
+    for (Uses *u = first, *end = first + cells(address, bytes); u != end; ++u) {
+      if (!isKnown(u->writer) && !isBefore(u->writer))
+        return u->writer;
+      if (u->readers[0] == item)
+        continue;
+      // Of more than two readers that nothing orders, two are kept.
+      bool isFirst = isKnown(u->readers[0]) || isBefore(u->readers[0]);
+      u->readers[isFirst ? 0 : 1] = item;
+    }
+    return 0;
+  }
+  uint32_t write(Uses *first, uint64_t address, uint64_t bytes) {
+    for (Uses *u = first, *end = first + cells(address, bytes); u != end; ++u) {
+      for (uint32_t other : {u->writer, u->readers[0], u->readers[1]})
+        if (!isKnown(other) && !isBefore(other))
+          return other;
+      *u = {item, {0, 0}};
+    }
+    return 0;
+  }
   std::string message(uint32_t other, const char *use) const;
 
 private:
-  bool isBefore(uint32_t other) {
-    if (other == 0 || other == item || other == known[0] || other == known[1])
-      return true;
-    if (!order.isBefore(other, item))
-      return false;
-    known[1] = known[0];
-    known[0] = other;
-    return true;
+  /// The number of 4-byte cells that [address, address + bytes) touches.
+  static uint64_t cells(uint64_t address, uint64_t bytes) {
+    return bytes ? (address + bytes - 1) / 4 - address / 4 + 1 : 0;
   }
+  bool isKnown(uint32_t other) const {
+    return other == 0 || other == item || other == known[0] ||
+           other == known[1];
+  }
+  bool isBefore(uint32_t other);
+
   const Order &order;
   uint32_t item;
   uint32_t known[2] = {}; ///< Items that come before.

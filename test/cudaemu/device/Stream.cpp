@@ -18,15 +18,25 @@ Stream &Streams::add(bool waitsForNull) {
 }
 
 void Streams::remove(Stream &stream) {
+  std::erase_if(removed,
+                [&](const WorkPtr &work) { return context.isDone(work); });
+  removed.push_back(stream.last);
   std::erase_if(all, [&](const auto &one) { return one.get() == &stream; });
 }
 
 std::vector<WorkPtr> Streams::lasts() const {
-  std::vector<WorkPtr> found;
+  std::vector<WorkPtr> found = removed;
   for (const auto &stream : all)
     if (stream->last)
       found.push_back(stream->last);
   return found;
+}
+
+/// Lets what is captured next come after the node.
+static void addTail(Stream &stream, size_t node) {
+  if (std::find(stream.tails.begin(), stream.tails.end(), node) ==
+      stream.tails.end())
+    stream.tails.push_back(node);
 }
 
 /// Adds a node to the graph that the stream is captured into.
@@ -56,6 +66,24 @@ WorkPtr Streams::put(Stream &stream, std::string name, Action action,
   return stream.last;
 }
 
+void Streams::putChained(Stream &stream, std::string name, Action action,
+                         const std::vector<Chain *> &chains) {
+  std::vector<WorkPtr> also;
+  for (const Chain *chain : chains) {
+    also.push_back(chain->last);
+    if (stream.capture && chain->capture == stream.capture)
+      addTail(stream, chain->node);
+  }
+  WorkPtr work = put(stream, std::move(name), std::move(action), also);
+  for (Chain *chain : chains)
+    if (stream.capture) {
+      chain->capture = stream.capture;
+      chain->node = stream.tails[0];
+    } else {
+      chain->last = work;
+    }
+}
+
 static bool doNothing(Work &) { return true; }
 
 int cudaemu::record(Streams &streams, Event &event, Stream &stream) {
@@ -83,9 +111,7 @@ int cudaemu::waitFor(Streams &streams, Stream &stream, Event &event) {
     event.capture->streams.push_back(&stream);
   }
   for (size_t node : event.tails)
-    if (std::find(stream.tails.begin(), stream.tails.end(), node) ==
-        stream.tails.end())
-      stream.tails.push_back(node);
+    addTail(stream, node);
   return 0;
 }
 

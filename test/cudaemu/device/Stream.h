@@ -58,6 +58,14 @@ struct GraphExec {
   WorkPtr last;
 };
 
+/// What comes one after the other whatever the streams: the operations of a
+/// communicator.
+struct Chain {
+  WorkPtr last;
+  std::shared_ptr<Capture> capture; ///< Of `node`, its last one in a graph.
+  size_t node = 0;
+};
+
 /// The streams of a context; the first one is the null stream.
 class Streams {
 public:
@@ -68,12 +76,16 @@ public:
   /// Puts work after what is on the stream, and after `also`.
   WorkPtr put(Stream &stream, std::string name, Action action,
               const std::vector<WorkPtr> &also = {});
+  /// Puts work that is the next one of the chains, too.
+  void putChained(Stream &stream, std::string name, Action action,
+                  const std::vector<Chain *> &chains);
   /// The last work of each stream.
   std::vector<WorkPtr> lasts() const;
 
 private:
   Context &context;
   std::vector<std::unique_ptr<Stream>> all;
+  std::vector<WorkPtr> removed; ///< The last work of streams that are gone.
 };
 
 // Errors of the following are those of the driver; 0 is success.

@@ -12,11 +12,16 @@ using namespace cudaemu;
 using cuda::DevicePtr;
 
 namespace {
+/// Rows of `bytes` bytes, each a pitch after the one before.
 struct Copy {
   const char *function;
   uint64_t to, from;
   size_t bytes;
   bool isToHost, isFromHost; ///< The address is one of the host.
+  size_t rows = 1, pitchTo = 0, pitchFrom = 0;
+
+  size_t spanTo() const { return (rows - 1) * pitchTo + bytes; }
+  size_t spanFrom() const { return (rows - 1) * pitchFrom + bytes; }
 };
 } // namespace
 
@@ -34,34 +39,43 @@ static int check(CudaContext &current, const char *function, uint64_t address,
                               current.context.memory.describe(address, bytes));
 }
 
+static void run(const Copy &copy, const char *staged, Context &context,
+                Work &work) {
+  for (size_t row = 0; row < copy.rows; ++row) {
+    uint64_t to = copy.to + row * copy.pitchTo;
+    uint64_t from = copy.from + row * copy.pitchFrom;
+    const char *source = staged ? staged + row * copy.pitchFrom
+                         : copy.isFromHost
+                             ? reinterpret_cast<const char *>(from)
+                             : context.read(work, from, copy.bytes);
+    char *target = copy.isToHost ? reinterpret_cast<char *>(to)
+                                 : context.write(work, to, copy.bytes);
+    std::memmove(target, source, copy.bytes);
+  }
+}
+
 static int put(CudaContext &current, Stream &stream, const Copy &copy,
                bool waits, std::vector<WorkPtr> &waitsFor) {
-  if (copy.bytes == 0)
+  if (copy.bytes == 0 || copy.rows == 0)
     return cuda::Success;
   if (!copy.isToHost)
-    if (int error = check(current, copy.function, copy.to, copy.bytes))
+    if (int error = check(current, copy.function, copy.to, copy.spanTo()))
       return error;
   if (!copy.isFromHost)
-    if (int error = check(current, copy.function, copy.from, copy.bytes))
+    if (int error = check(current, copy.function, copy.from, copy.spanFrom()))
       return error;
   std::shared_ptr<std::string> staged;
   if (copy.isFromHost && !stream.capture &&
-      !isKnown(current, copy.from, copy.bytes))
+      !isKnown(current, copy.from, copy.spanFrom()))
     staged = std::make_shared<std::string>(
-        reinterpret_cast<const char *>(copy.from), copy.bytes);
+        reinterpret_cast<const char *>(copy.from), copy.spanFrom());
   Context &context = current.context;
   WorkPtr work = current.streams.put(
       stream, copy.function, [copy, staged, &context](Work &work) {
-        const char *from = staged ? staged->data()
-                           : copy.isFromHost
-                               ? reinterpret_cast<const char *>(copy.from)
-                               : context.read(work, copy.from, copy.bytes);
-        char *to = copy.isToHost ? reinterpret_cast<char *>(copy.to)
-                                 : context.write(work, copy.to, copy.bytes);
-        std::memmove(to, from, copy.bytes);
+        run(copy, staged ? staged->data() : nullptr, context, work);
         return true;
       });
-  bool isPageable = copy.isToHost && !isKnown(current, copy.to, copy.bytes);
+  bool isPageable = copy.isToHost && !isKnown(current, copy.to, copy.spanTo());
   if (work && (waits || isPageable))
     waitsFor.push_back(work);
   return cuda::Success;
@@ -106,6 +120,30 @@ static uint64_t address(const void *pointer) {
   return reinterpret_cast<uint64_t>(pointer);
 }
 
+/// Memory of arrays is not supported.
+static int copyRows(const cuda::Copy2D &c, cuda::StreamHandle stream,
+                    bool waits) {
+  for (unsigned type : {c.fromType, c.toType})
+    if (type != cuda::HostMemory && type != cuda::DeviceMemory)
+      return cuda::NotSupported;
+  if (c.rows > 1 && (c.fromPitch < c.bytes || c.toPitch < c.bytes))
+    return refuse("cuMemcpy2D", "a pitch is less than the width");
+  Copy made{"cuMemcpy2D",
+            0,
+            0,
+            c.bytes,
+            c.toType == cuda::HostMemory,
+            c.fromType == cuda::HostMemory,
+            c.rows,
+            c.toPitch,
+            c.fromPitch};
+  made.to = (made.isToHost ? address(c.toHost) : c.toDevice) +
+            c.toY * c.toPitch + c.toX;
+  made.from = (made.isFromHost ? address(c.fromHost) : c.fromDevice) +
+              c.fromY * c.fromPitch + c.fromX;
+  return copy(made, stream, waits);
+}
+
 extern "C" {
 
 int cuMemcpyHtoD_v2(DevicePtr to, const void *from, size_t bytes) {
@@ -133,6 +171,13 @@ int cuMemcpyDtoDAsync_v2(DevicePtr to, DevicePtr from, size_t bytes,
                          cuda::StreamHandle stream) {
   return copy({"cuMemcpyDtoDAsync", to, from, bytes, false, false}, stream,
               false);
+}
+
+int cuMemcpy2DAsync_v2(const cuda::Copy2D *made, cuda::StreamHandle stream) {
+  return copyRows(*made, stream, false);
+}
+int cuMemcpy2D_v2(const cuda::Copy2D *made) {
+  return copyRows(*made, nullptr, true);
 }
 
 int cuMemcpyAsync(DevicePtr to, DevicePtr from, size_t bytes,

@@ -151,8 +151,8 @@ static void decodeBarrier(Decoder &d) {
   uint32_t id = d.source(from, Type::U32);
   uint32_t threads = to - from > 1 ? d.source(from + 1, Type::U32) : noSource;
   if (!reduces)
-    return void(d.emit(st.has("arrive") ? arrive : waitThere, noResult, id,
-                       threads));
+    return void(
+        d.emit(st.has("arrive") ? arrive : waitThere, noResult, id, threads));
   ptx::Operand vote = d.operand(d.operands() - 1);
   bool isNot = vote.isNot;
   vote.isNot = false;

@@ -23,7 +23,8 @@ allRules() {
     for (auto family :
          {integerRules(), logicRules(), floatRules(), compareRules(),
           convertRules(), moveRules(), memoryRules(), atomicRules(),
-          controlRules(), warpRules(), barrierRules()})
+          controlRules(), warpRules(), barrierRules(), matrixRules(),
+          asyncCopyRules()})
       for (const Rule &rule : family)
         made[rule.opcode] = rule.decode;
     return made;

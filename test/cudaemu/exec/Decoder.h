@@ -92,6 +92,8 @@ std::span<const Rule> atomicRules();
 std::span<const Rule> controlRules();
 std::span<const Rule> warpRules();
 std::span<const Rule> barrierRules();
+std::span<const Rule> matrixRules();
+std::span<const Rule> asyncCopyRules();
 
 /// Sets Inst::join of each branch: the immediate post-dominator.
 void findJoins(Program &program);

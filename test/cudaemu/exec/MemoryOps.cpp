@@ -12,14 +12,19 @@ using ptx::Operand;
 using ptx::Space;
 using ptx::Type;
 
-/// Lanes whose bytes are not all initialised.
-static uint32_t unmarked(const Warp &w, const Access &access, size_t from,
-                         size_t bytes) {
+/// Lanes of which not all of `Bytes` bytes are initialised.
+template <size_t Bytes>
+static uint32_t unmarked(const Warp &w, const Access &access, size_t from) {
   uint32_t found = 0;
-  for (unsigned k = 0; k < lanesOfWarp; ++k)
-    if ((w.exec >> k & 1) && access.marks[k] &&
-        std::memchr(access.marks[k] + from, 0, bytes))
-      found |= 1u << k;
+  for (unsigned k = 0; k < lanesOfWarp; ++k) {
+    if (!(w.exec >> k & 1) || !access.marks[k])
+      continue;
+    uint64_t marks = 0;
+    std::memcpy(&marks, access.marks[k] + from, Bytes);
+    found |=
+        static_cast<uint32_t>(marks != 0x0101010101010101 >> (64 - 8 * Bytes))
+        << k;
+  }
   return found;
 }
 
@@ -46,7 +51,7 @@ template <class R, class T> static void load(Warp &w, const Inst &i) {
     loadElement<R, T>(w, access, i.list[e], e * sizeof(T));
     if (w.checksMarks) {
       uint32_t &marks = w.marks[i.list[e]];
-      marks = (marks & ~w.exec) | unmarked(w, access, e * sizeof(T), sizeof(T));
+      marks = (marks & ~w.exec) | unmarked<sizeof(T)>(w, access, e * sizeof(T));
     }
   }
 }

@@ -45,6 +45,7 @@ struct Inst {
   uint8_t mode = 0;     ///< As the handler has it.
   uint8_t rounding = 0; ///< For `rounded`.
   int64_t imm = 0;      ///< Offset of an address, target of a branch.
+  int64_t offset = 0;   ///< Of a second address.
   uint32_t join = 0;    ///< Where the lanes of a branch meet again.
   /// More slots: vectors, fragments; the first `results` of them are written.
   std::vector<uint32_t> list;

@@ -13,6 +13,8 @@ void Warp::start(const Program &program, uint32_t lanes) {
   state = Running;
   live = lanes;
   paths.clear();
+  openCopies.clear();
+  copyGroups.clear();
   depth = 0;
   localBytes = program.stackBytes;
   local.resize(localBytes * lanesOfWarp);

@@ -20,6 +20,15 @@ struct Fault {
   std::string message;
 };
 
+/// A copy to shared memory that is not made yet.
+struct AsyncCopy {
+  char *to;
+  uint8_t *marksTo;
+  const char *from; ///< Null: zeros.
+  const uint8_t *marksFrom;
+  uint32_t size, bytes; ///< From the source; in all, the rest is zeros.
+};
+
 struct Warp {
   enum State { Running, AtBarrier, Done };
 
@@ -58,7 +67,9 @@ struct Warp {
   std::vector<char> local; ///< Lane after lane.
   std::vector<uint8_t> localMarks;
   size_t localBytes = 0;
-  uint32_t carry = 0; ///< CC.CF of each lane.
+  std::vector<AsyncCopy> openCopies;
+  std::vector<std::vector<AsyncCopy>> copyGroups; ///< Committed ones.
+  uint32_t carry = 0;                             ///< CC.CF of each lane.
   unsigned barrier = 0, barrierThreads = 0;
   bool hasVote = false; ///< What bar.red brings to the barrier.
   uint32_t vote = 0;

@@ -58,7 +58,7 @@ size_t Lexer::endOfWord() const {
   for (;;) {
     if (continuesWord(at(end)))
       ++end;
-    else if (at(end) == '.' && continuesWord(at(end + 1)))
+    else if (at(end) == '.' && at(pos) != '.' && continuesWord(at(end + 1)))
       end += 2;
     else if (at(end) == ':' && at(end + 1) == ':' && continuesWord(at(end + 2)))
       end += 3;

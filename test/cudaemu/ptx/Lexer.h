@@ -15,7 +15,8 @@ struct Token {
   int line;
 };
 
-/// Words keep their dots, so that `ld.global.f32` and `%tid.x` are one token.
+/// Words keep their dots, so that `ld.global.f32` and `%tid.x` are one token;
+/// `.reg.b16` is two, as directives are often written without a space.
 /// Throws Error. The last token is an End.
 std::vector<Token> tokenize(std::string_view text);
 

@@ -2,6 +2,8 @@
 
 #include "tests/Device.h"
 
+#include <cstring>
+
 using testing::internal::CaptureStderr;
 using testing::internal::GetCapturedStderr;
 
@@ -181,6 +183,37 @@ TEST_F(Driver, FillsAndCopies) {
   EXPECT_EQ(download<int>(y, 4), (std::vector<int>{9, 9, 0x01010101, 1}));
 }
 
+// Tests a copy of a part of rows, to the host as well.
+TEST_F(Driver, CopiesRows) {
+  std::vector<int> values(12);
+  for (int i = 0; i < 12; ++i)
+    values[i] = i;
+  auto x = upload(values), y = upload(std::vector<int>(12, -1));
+  // Two columns of three rows of four, from column 1 to column 2 of six.
+  cuda::Copy2D c{};
+  c.fromX = 4;
+  c.fromType = c.toType = cuda::DeviceMemory;
+  c.fromDevice = x;
+  c.fromPitch = 16;
+  c.toX = 8;
+  c.toDevice = y;
+  c.toPitch = 24;
+  c.bytes = 8;
+  c.rows = 2;
+  ASSERT_EQ(cuMemcpy2DAsync_v2(&c, nullptr), 0);
+  EXPECT_EQ(download<int>(y, 12),
+            (std::vector<int>{-1, -1, 1, 2, -1, -1, -1, -1, 5, 6, -1, -1}));
+  int host[4] = {};
+  c.toType = cuda::HostMemory;
+  c.toHost = host;
+  c.toX = 0;
+  c.toPitch = 8;
+  c.fromY = 1;
+  ASSERT_EQ(cuMemcpy2D_v2(&c), 0);
+  EXPECT_EQ((std::vector<int>(host, host + 4)),
+            (std::vector<int>{5, 6, 9, 10}));
+}
+
 // Tests that wrong arguments are refused with a reason.
 TEST_F(Driver, RefusesWrongCalls) {
   auto f = kernel(affine);
@@ -207,6 +240,42 @@ TEST_F(Driver, RefusesWrongCalls) {
             "only: load the PTX, or a fat binary with PTX in it\n"
             "cudaemu: module: PTX line 3: 'wgmma.fence' is not supported by "
             "the emulator\n");
+}
+
+// Tests that of a fat binary the PTX for the highest architecture is run that
+// the device can run. Its layout is that of the tool `fatbinary`.
+TEST_F(Driver, RunsPtxOfFatBinary) {
+  std::string image("\x50\xed\x55\xba\1\0\x10\0\0\0\0\0\0\0\0\0", 16);
+  auto add = [&](uint16_t kind, uint32_t architecture, std::string payload) {
+    payload.resize((payload.size() + 8) / 8 * 8);
+    std::string header(64, '\0');
+    auto put = [&](size_t at, uint64_t value, size_t bytes) {
+      std::memcpy(header.data() + at, &value, bytes);
+    };
+    put(0, kind, 2);
+    put(4, header.size(), 4);
+    put(8, payload.size(), 8);
+    put(28, architecture, 4);
+    image += header + payload;
+  };
+  auto ptx = [](const char *value) {
+    return std::string(".version 8.0\n.target sm_80\n.address_size 64\n"
+                       ".global .align 4 .u32 value = ") +
+           value + ";\n";
+  };
+  add(2, 90, "\177ELF");
+  add(1, 80, ptx("80"));
+  add(1, 90, ptx("90"));
+  add(1, 120, ptx("120"));
+  uint64_t bytes = image.size() - 16;
+  std::memcpy(image.data() + 8, &bytes, 8);
+  cuda::ModuleHandle module;
+  ASSERT_EQ(cuModuleLoadData(&module, image.data()), 0);
+  cuda::DevicePtr value;
+  size_t size = 0;
+  ASSERT_EQ(cuModuleGetGlobal_v2(&value, &size, module, "value"), 0);
+  EXPECT_EQ(size, 4u);
+  EXPECT_EQ(download<int>(value, 1)[0], 90);
 }
 
 // Tests that entry points are found by the names of the headers.
