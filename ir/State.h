@@ -13,6 +13,11 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+namespace cleave {
+/// On a param: "optimizer" or "setting"; without it, it is the model's.
+inline constexpr llvm::StringLiteral RoleAttrName = "cleave.role";
+} // namespace cleave
+
 #define GET_OP_CLASSES
 #include "ir/State.h.inc"
 

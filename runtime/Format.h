@@ -28,7 +28,11 @@
 //       "flops": f}                          // of the products of a step
 //   I, O: {"index": into inputs/outputs, "shape": local padded shape,
 //          "split": [{"axes": [axis...], "chunk": c} per dim]} // outer first
-//   S: {"name": "blocks.0.w", "dtype", "shape": local shape, "mutable": bool}
+//   S: {"name": "blocks.0.w", "dtype", "shape": local shape, "mutable": bool,
+//       "role": "model" (default), "optimizer" or "setting",
+//       "trueName": the user's, where it is another (a stage's "w@stage1"),
+//       "whole": whole shape, "trueShape": the user's, where it is another,
+//       "split": as of an input}
 //
 // A rank's part of dim d: index i = mixed radix of its coords over the dim's
 // axes (axis sizes in "axisSizes", parallel to "axes"); start = i * chunk,

@@ -47,28 +47,53 @@ static int64_t getAxis(const Program &program, StringRef name) {
   return program.axes[program.mesh.getAxisPosition(name)];
 }
 
-static Object printPort(const Program &program, const ProgramTensor &tensor,
-                        RankedTensorType whole) {
+/// For each dim the axes that cut it, and the items of a part.
+static Array printSplit(const Program &program, RankedTensorType local,
+                        ShardingAttr sharding) {
   Array split;
-  for (int64_t dim = 0; dim < whole.getRank(); ++dim) {
+  for (int64_t dim = 0; dim < local.getRank(); ++dim) {
     Array axes;
-    if (tensor.sharding)
-      for (StringAttr axis : tensor.sharding.getDims()[dim].getAxes())
+    if (sharding)
+      for (StringAttr axis : sharding.getDims()[dim].getAxes())
         axes.push_back(getAxis(program, axis.getValue()));
-    split.push_back(Object{{"axes", std::move(axes)},
-                           {"chunk", tensor.localType.getDimSize(dim)}});
+    split.push_back(
+        Object{{"axes", std::move(axes)}, {"chunk", local.getDimSize(dim)}});
   }
-  return Object{{"index", tensor.index},
-                {"shape", Array(tensor.localType.getShape())},
-                {"split", std::move(split)}};
+  return split;
 }
 
-static Array printPorts(const Program &program, ArrayRef<ProgramTensor> ports,
-                        ArrayRef<UserTensor> tensors) {
+static Object printPort(const Program &program, const ProgramTensor &tensor) {
+  return Object{
+      {"index", tensor.index},
+      {"shape", Array(tensor.localType.getShape())},
+      {"split", printSplit(program, tensor.localType, tensor.sharding)}};
+}
+
+static Array printPorts(const Program &program, ArrayRef<ProgramTensor> ports) {
   Array list;
   for (const ProgramTensor &port : ports)
-    list.push_back(printPort(program, port, tensors[port.index].type));
+    list.push_back(printPort(program, port));
   return list;
+}
+
+static FailureOr<Object> printState(const Program &program,
+                                    const ProgramState &state) {
+  ParamOp param = state.param;
+  FailureOr<Object> entry =
+      printTensor(param, param.getSymName(), state.localType);
+  if (failed(entry))
+    return failure();
+  (*entry)["mutable"] = state.isMutable;
+  if (auto role = param->getAttrOfType<StringAttr>(RoleAttrName))
+    (*entry)["role"] = role.getValue();
+  if (auto name = param->getAttrOfType<StringAttr>("cleave.name"))
+    (*entry)["trueName"] = name.getValue();
+  (*entry)["whole"] = Array(cast<RankedTensorType>(param.getType()).getShape());
+  if (auto shape = param.getTrueShape(); shape && !shape->empty())
+    (*entry)["trueShape"] = Array(*shape);
+  (*entry)["split"] =
+      printSplit(program, state.localType, param.getShardingAttr());
+  return entry;
 }
 
 /// How many kernels, by kind, and collectives, by name, a step has.
@@ -107,23 +132,19 @@ static FailureOr<Object> printProgram(const RankModule &ranks,
                                       const ProgramFigures &figures) {
   Array states;
   for (const ProgramState &state : program.states) {
-    ParamOp param = state.param;
-    FailureOr<Object> entry =
-        printTensor(param, param.getSymName(), state.localType);
+    FailureOr<Object> entry = printState(program, state);
     if (failed(entry))
       return failure();
-    (*entry)["mutable"] = state.isMutable;
     states.push_back(std::move(*entry));
   }
-  return Object{
-      {"name", program.name},
-      {"file", figures.file},
-      {"identity", figures.identity},
-      {"counts", countOps(program.function)},
-      {"flops", countFlops(program)},
-      {"inputs", printPorts(program, program.inputs, ranks.inputs)},
-      {"outputs", printPorts(program, program.outputs, ranks.outputs)},
-      {"state", std::move(states)}};
+  return Object{{"name", program.name},
+                {"file", figures.file},
+                {"identity", figures.identity},
+                {"counts", countOps(program.function)},
+                {"flops", countFlops(program)},
+                {"inputs", printPorts(program, program.inputs)},
+                {"outputs", printPorts(program, program.outputs)},
+                {"state", std::move(states)}};
 }
 
 /// The first rank of the stage that makes an output.

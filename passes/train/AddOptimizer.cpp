@@ -25,10 +25,11 @@ static constexpr llvm::StringLiteral rateSymbol = "cleave.lr";
 static void addRate(ModuleOp module, double rate) {
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
   auto type = RankedTensorType::get({}, builder.getF32Type());
-  builder.create<ParamOp>(
+  auto param = builder.create<ParamOp>(
       module.getLoc(), builder.getStringAttr(rateSymbol), TypeAttr::get(type),
       DenseElementsAttr::get(type, static_cast<float>(rate)),
       DenseI64ArrayAttr(), ShardingAttr());
+  param->setAttr(RoleAttrName, builder.getStringAttr("setting"));
 }
 
 /// w - lr g, stored in the symbol.

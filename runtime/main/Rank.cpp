@@ -8,6 +8,7 @@
 
 #include "runtime/Threads.h"
 #include "runtime/main/Agree.h"
+#include "runtime/main/Checkpoints.h"
 #include "runtime/main/Inputs.h"
 #include "runtime/main/RankRun.h"
 #include "runtime/main/Report.h"
@@ -37,39 +38,45 @@ int threadCount(int wanted, const Transport &transport) {
 /// Meets the others before a step; ends the run on all ranks when one of them
 /// was asked to stop.
 static void startStep(const RunOptions &options, int64_t done,
-                      Transport &transport) {
+                      Checkpoints &checkpoints, Transport &transport) {
   auto stops = static_cast<int32_t>(isStopRequested());
   transport.world().allReduce(&stops, &stops, 1, CLEAVE_I32, CLEAVE_MAX,
                               "start of step");
   if (!stops)
     return;
+  std::string kept = checkpoints.finish(done);
   transport.finish();
   int64_t steps = int64_t{options.warmup} + options.repeat;
   throw AgreedFailure(ExitStopped,
                       fmt::format("stopped on request after {} of {} steps; "
-                                  "outputs are not written",
-                                  done, steps));
+                                  "outputs are not written{}",
+                                  done, steps, kept));
 }
 
-static std::vector<double> runSteps(const RunOptions &options, RankRun &run,
+/// Runs the steps that are not done yet; returns the times of those behind the
+/// warm-up, in milliseconds.
+static std::vector<double> runSteps(const RunOptions &options,
+                                    const Manifest &manifest, RankRun &run,
                                     Transport &transport) {
-  for (int i = 0; i < options.warmup; ++i) {
-    startStep(options, i, transport);
-    run.step();
-  }
-  if (!options.trace.empty()) {
-    transport.world().barrier("start of trace");
-    run.context().trace = std::make_unique<Trace>();
-  }
+  Checkpoints checkpoints(options, manifest, run, transport);
+  int64_t steps = int64_t{options.warmup} + options.repeat;
+  int64_t done = checkpoints.start(steps);
   std::vector<double> milliseconds;
-  for (int i = 0; i < options.repeat; ++i) {
-    startStep(options, int64_t{options.warmup} + i, transport);
+  for (; done < steps; checkpoints.afterStep(++done)) {
+    bool isTimed = done >= options.warmup;
+    if (isTimed && !options.trace.empty() && !run.context().trace) {
+      transport.world().barrier("start of trace");
+      run.context().trace = std::make_unique<Trace>();
+    }
+    startStep(options, done, checkpoints, transport);
     auto start = std::chrono::steady_clock::now();
     run.step();
     std::chrono::duration<double, std::milli> time =
         std::chrono::steady_clock::now() - start;
-    milliseconds.push_back(time.count());
+    if (isTimed)
+      milliseconds.push_back(time.count());
   }
+  checkpoints.finish(done);
   return milliseconds;
 }
 
@@ -108,7 +115,7 @@ struct Results {
 /// A run that leaves no trace is hardly what its user wants.
 static bool saysNothing(const RunOptions &options) {
   return !options.report && options.output.empty() && options.compare.empty() &&
-         options.trace.empty();
+         options.trace.empty() && options.checkpoint.empty();
 }
 
 void runRank(const RunOptions &options, const Manifest &manifest,
@@ -129,7 +136,7 @@ void runRank(const RunOptions &options, const Manifest &manifest,
   });
   transport.connect(manifest.groups);
 
-  std::vector<double> times = runSteps(options, *run, transport);
+  std::vector<double> times = runSteps(options, manifest, *run, transport);
   std::vector<Array> outputs;
   if (isFirst)
     outputs = makeArrays(manifest.outputs);

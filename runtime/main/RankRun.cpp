@@ -38,11 +38,11 @@ RankRun::RankRun(const Manifest &manifest, const CleaveProgram &program,
       info(manifest.programOf(transport.rank())),
       coords(manifest.ranks[transport.rank()].coords),
       ctx(&transport, program.slotCount, threads),
-      state(manifest, transport.rank()), arena(program.arenaBytes),
+      states(manifest, transport.rank()), arena(program.arenaBytes),
       inputs(makeBuffers(info.inputs, manifest.inputs, inputPointers)),
       outputs(makeBuffers(info.outputs, manifest.outputs, outputPointers)) {
   ctx.setRoutes(manifest.routes);
-  state.declareConstants(ctx);
+  states.declareConstants(ctx);
   call(program.prepare);
 }
 
@@ -50,7 +50,7 @@ void RankRun::call(void (*function)(CleaveContext *, const CleaveStep *)) {
   if (!function)
     return;
   CleaveStep step{arena.data(), inputPointers.data(), outputPointers.data(),
-                  state.addresses(), coords.data()};
+                  states.addresses(), coords.data()};
   function(&ctx, &step);
   ctx.throwIfFailed();
 }

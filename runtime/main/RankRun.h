@@ -29,6 +29,7 @@ public:
   void gatherOutputs(std::span<void *const> wholes);
 
   CleaveContext &context() { return ctx; }
+  RankState &state() { return states; }
 
 private:
   /// Calls a function of the program; throws its first error.
@@ -42,7 +43,7 @@ private:
   const ProgramInfo &info;
   const std::vector<int64_t> &coords;
   CleaveContext ctx;
-  RankState state;
+  RankState states;
   AlignedBuffer arena;
   // Filled while the buffers are made, hence before them.
   std::vector<void *> inputPointers, outputPointers;

@@ -92,7 +92,8 @@ parseRunOptions(int argc, char **argv, const std::filesystem::path &directory) {
   auto *warmup = app.add_option("--warmup", options.warmup,
                                 "runs before those that are timed")
                      ->check(inWholeRange(0, MostRuns));
-  auto *repeat = app.add_option("--repeat", options.repeat, "timed runs")
+  auto *repeat = app.add_option("--repeat,--steps", options.repeat,
+                                "timed runs; of training, steps")
                      ->check(inWholeRange(1, MostRuns));
   app.add_flag("--json", options.json, "print the figures as JSON");
   app.add_option("--threads", options.threads,
@@ -104,6 +105,18 @@ parseRunOptions(int argc, char **argv, const std::filesystem::path &directory) {
   app.add_option("--start-timeout", options.deadlines.start,
                  "seconds that the other ranks have to start")
       ->check(isDeadline());
+  auto *checkpoint = app.add_option(
+      "--checkpoint", options.checkpoint,
+      "folder that gets the state of training at the end, and when it is told "
+      "to stop");
+  app.add_option("--checkpoint-every", options.checkpointEvery,
+                 "steps between checkpoints")
+      ->check(inWholeRange(1, MostRuns))
+      ->needs(checkpoint);
+  app.add_flag("--resume", options.resume,
+               "start from the last checkpoint of that folder; --repeat counts "
+               "the steps from the first on")
+      ->needs(checkpoint);
   app.add_option("--trace", options.trace, "folder for trace.json");
   app.add_option("--log-level", options.logLevel, "error, warn, info or debug");
   app.add_option("--directory", options.directory,

@@ -29,7 +29,10 @@ struct RunOptions {
   bool json = false;
   int threads = 0; ///< 0: this rank's share of the cores
   Deadlines deadlines;
-  std::filesystem::path trace; ///< empty: none
+  std::filesystem::path trace;      ///< empty: none
+  std::filesystem::path checkpoint; ///< folder of checkpoints; empty: none
+  int64_t checkpointEvery = 0;      ///< steps; 0: at the end alone
+  bool resume = false;              ///< start from the last checkpoint
   std::string logLevel;
 };
 

@@ -7,6 +7,7 @@
 
 #include "runtime/program/Manifest.h"
 
+#include "runtime/Arrays.h"
 #include "runtime/Format.h"
 #include "runtime/support/Dtype.h"
 
@@ -32,18 +33,43 @@ static TensorInfo readTensor(const json &value) {
   return info;
 }
 
+static std::vector<DimSplit> readSplit(const json &value, size_t rank) {
+  std::vector<DimSplit> list;
+  for (const json &split : value.value("split", json::array()))
+    list.push_back({split.value("axes", std::vector<int>()),
+                    split.value("chunk", int64_t{0})});
+  list.resize(rank);
+  return list;
+}
+
 static PortInfo readPort(const json &value) {
   PortInfo port{value.at("index"), value.at("shape"), {}};
-  for (const json &split : value.value("split", json::array()))
-    port.split.push_back({split.value("axes", std::vector<int>()),
-                          split.value("chunk", int64_t{0})});
-  port.split.resize(port.shape.size());
+  port.split = readSplit(value, port.shape.size());
   return port;
 }
 
+static StateRole readRole(const std::string &name) {
+  if (name == "model")
+    return StateRole::Model;
+  if (name == "optimizer")
+    return StateRole::Optimizer;
+  if (name == "setting")
+    return StateRole::Setting;
+  fail(ExitMismatch, "unknown role of a state '{}'", name);
+}
+
 static StateInfo readState(const json &value) {
-  return {value.at("name"), readDtype(value.at("dtype")), value.at("shape"),
-          value.value("mutable", false)};
+  StateInfo info;
+  info.name = value.at("name");
+  info.dtype = readDtype(value.at("dtype"));
+  info.shape = value.at("shape").get<std::vector<int64_t>>();
+  info.isMutable = value.value("mutable", false);
+  info.role = readRole(value.value("role", "model"));
+  info.trueName = value.value("trueName", info.name);
+  info.wholeShape = value.value("whole", info.shape);
+  info.trueShape = value.value("trueShape", info.wholeShape);
+  info.split = readSplit(value, info.shape.size());
+  return info;
 }
 
 template <typename T>
@@ -89,6 +115,18 @@ static void verifyPorts(const std::vector<PortInfo> &ports,
   }
 }
 
+static void verifyState(const StateInfo &state, size_t axisCount) {
+  if (state.wholeShape.size() != state.shape.size() ||
+      elementCount(state.wholeShape) != elementCount(state.trueShape))
+    fail(ExitMismatch,
+         "state '{}' has local shape {}, whole shape {} and true shape {}",
+         state.name, listed(state.shape), listed(state.wholeShape),
+         listed(state.trueShape));
+  for (const DimSplit &split : state.split)
+    for (int axis : split.axes)
+      verifyIndex(axis, axisCount, "mesh axis");
+}
+
 static void verify(const Manifest &manifest) {
   if (manifest.world < 1 ||
       manifest.ranks.size() != static_cast<size_t>(manifest.world))
@@ -106,6 +144,8 @@ static void verify(const Manifest &manifest) {
   for (const ProgramInfo &program : manifest.programs) {
     verifyPorts(program.inputs, manifest.inputs, manifest.axes.size());
     verifyPorts(program.outputs, manifest.outputs, manifest.axes.size());
+    for (const StateInfo &state : program.state)
+      verifyState(state, manifest.axes.size());
   }
   for (const TensorInfo &output : manifest.outputs)
     verifyIndex(output.owner, manifest.ranks.size(), "owner rank");

@@ -39,11 +39,20 @@ struct PortInfo {
   std::vector<DimSplit> split; ///< one for each dim
 };
 
+/// What a state is to the user.
+enum class StateRole { Model, Optimizer, Setting };
+
 struct StateInfo {
   std::string name;
   CleaveDtype dtype = CLEAVE_F32;
   std::vector<int64_t> shape;
   bool isMutable = false;
+  StateRole role = StateRole::Model;
+  std::string trueName; ///< the user's; stages may each have a state of it
+  /// The whole tensor as programs see it, and as the user knows it: the same
+  /// elements in the same order.
+  std::vector<int64_t> wholeShape, trueShape;
+  std::vector<DimSplit> split; ///< one for each dim
 };
 
 struct ProgramInfo {

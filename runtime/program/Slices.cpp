@@ -1,6 +1,6 @@
 //===- Slices.cpp - a rank's part of a whole tensor -----------------------===//
 //
-// Both directions are one walk over the rows of the valid part. Example: 7
+// Both directions are one walk over the runs of the valid part. Example: 7
 // items over 4 ranks in chunks of 2: starts 0, 2, 4, 6 and valid sizes 2, 2,
 // 2, 1.
 //
@@ -38,25 +38,31 @@ Slice sliceOf(const PortInfo &port, std::span<const int64_t> wholeShape,
   return slice;
 }
 
-/// Calls fn(wholeOffset, localOffset, count) for each run of consecutive items.
-template <typename Fn>
-static void forEachRun(std::span<const int64_t> wholeShape,
-                       std::span<const int64_t> localShape, const Slice &slice,
-                       Fn &&fn) {
-  size_t rank = wholeShape.size();
-  if (rank == 0)
-    return fn(0, 0, 1);
+void forEachRun(std::span<const int64_t> wholeShape,
+                std::span<const int64_t> localShape, const Slice &slice,
+                const RunFn &fn) {
   if (std::find(slice.valid.begin(), slice.valid.end(), 0) != slice.valid.end())
     return;
-  std::vector<int64_t> index(rank, 0);
+  // Dims from `inner` on are one run: all but the first of them are complete.
+  size_t inner = wholeShape.size();
+  int64_t count = 1;
+  while (inner > 0) {
+    --inner;
+    count *= slice.valid[inner];
+    if (slice.valid[inner] != wholeShape[inner] ||
+        slice.valid[inner] != localShape[inner])
+      break;
+  }
+  std::vector<int64_t> index(inner, 0);
   for (;;) {
     int64_t whole = 0, local = 0;
-    for (size_t d = 0; d < rank; ++d) {
-      whole = whole * wholeShape[d] + slice.start[d] + index[d];
-      local = local * localShape[d] + index[d];
+    for (size_t d = 0; d < wholeShape.size(); ++d) {
+      int64_t at = d < inner ? index[d] : 0;
+      whole = whole * wholeShape[d] + slice.start[d] + at;
+      local = local * localShape[d] + at;
     }
-    fn(whole, local, slice.valid[rank - 1]);
-    size_t d = rank - 1;
+    fn(whole, local, count);
+    size_t d = inner;
     while (d-- > 0 && ++index[d] == slice.valid[d])
       index[d] = 0;
     if (d == static_cast<size_t>(-1))

@@ -10,6 +10,7 @@
 
 #include "runtime/program/Manifest.h"
 
+#include <functional>
 #include <span>
 
 namespace cleave::rt {
@@ -23,6 +24,15 @@ struct Slice {
 Slice sliceOf(const PortInfo &port, std::span<const int64_t> wholeShape,
               std::span<const int64_t> coords,
               std::span<const int64_t> axisSizes);
+
+/// Given the offsets of a run in the whole and in the local tensor, and its
+/// length; all in elements.
+using RunFn = std::function<void(int64_t whole, int64_t local, int64_t count)>;
+
+/// Calls `fn` for each run of elements that lie together in both.
+void forEachRun(std::span<const int64_t> wholeShape,
+                std::span<const int64_t> localShape, const Slice &slice,
+                const RunFn &fn);
 
 /// local <- the part of whole, zeros beyond it.
 void takeSlice(const std::byte *whole, std::span<const int64_t> wholeShape,

@@ -2,8 +2,11 @@
 
 perceptron.py data FILE       writes the input
 perceptron.py check FILE N    compares the outputs of step N (from 1) with them
+perceptron.py weights DIR N   compares the weights of a checkpoint after N steps
 """
 
+import json
+import os
 import sys
 
 import numpy as np
@@ -19,7 +22,7 @@ def softmax(z):
 
 
 def train(steps):
-    """Returns loss and logits of each step of gradient descent."""
+    """Returns loss and logits of each step of gradient descent, and the weights."""
     w1 = np.array([[0.1, -0.2, 0.3, 0.4], [0.5, 0.6, -0.7, 0.8], [-0.9, 1.0, 0.2, -0.4]])
     b1 = np.array([0.1, 0.2, -0.1, 0.0])
     w2 = np.array([[0.3, -0.1, 0.2, 0.5, -0.4], [0.7, 0.1, -0.3, 0.2, 0.6],
@@ -36,15 +39,47 @@ def train(steps):
         dz = (dy @ w2.T) * (z > 0)
         w2, b2 = w2 - RATE * h.T @ dy, b2 - RATE * dy.sum(axis=0)
         w1, b1 = w1 - RATE * X.T @ dz, b1 - RATE * dz.sum(axis=0)
-    return history
+    return history, {"w1": w1, "b1": b1, "w2": w2, "b2": b2}
+
+
+def read_safetensors(file):
+    with open(file, "rb") as stream:
+        length = int.from_bytes(stream.read(8), "little")
+        table = json.loads(stream.read(length))
+        data = stream.read()
+    table.pop("__metadata__", None)
+    for name, entry in table.items():
+        begin, end = entry["data_offsets"]
+        assert entry["dtype"] == "F32", entry
+        yield name, np.frombuffer(data[begin:end], "<f4").reshape(entry["shape"])
+
+
+def read_checkpoint(folder):
+    """Whole tensors, each from the file that the index says."""
+    with open(os.path.join(folder, "model", "model.safetensors.index.json")) as stream:
+        index = json.load(stream)
+    tensors = {}
+    for file in sorted(set(index["weight_map"].values())):
+        tensors.update(read_safetensors(os.path.join(folder, "model", file)))
+    assert tensors.keys() == index["weight_map"].keys()
+    assert index["metadata"]["total_size"] == sum(value.nbytes for value in tensors.values())
+    return tensors
 
 
 def main():
     if sys.argv[1] == "data":
         np.savez(sys.argv[2], x=X.astype(np.float32), labels=LABELS)
         return
+    if sys.argv[1] == "weights":
+        found = read_checkpoint(sys.argv[2])
+        _, weights = train(int(sys.argv[3]))
+        assert found.keys() == weights.keys(), found.keys()
+        for name, expected in weights.items():
+            assert np.abs(found[name] - expected).max() < 1e-6, f"{name}: {found[name]}"
+        print("the weights are those computed by hand")
+        return
     found = np.load(sys.argv[2])
-    loss, logits = train(int(sys.argv[3]))[-1]
+    loss, logits = train(int(sys.argv[3]))[0][-1]
     for name, expected in [("loss", loss), ("logits", logits)]:
         error = np.abs(found[name] - expected).max() / np.abs(expected).max()
         assert error < 1e-6, f"{name}: {found[name]} expected {expected}"

@@ -1,0 +1,87 @@
+//===- Checkpoints.cpp - when a run writes and reads checkpoints ----------===//
+
+#include "runtime/main/Checkpoints.h"
+
+#include "runtime/Arrays.h"
+#include "runtime/main/Agree.h"
+#include "runtime/support/Log.h"
+
+#include <algorithm>
+
+namespace cleave::rt {
+
+static bool hasMutableState(const Manifest &manifest) {
+  return std::any_of(manifest.programs.begin(), manifest.programs.end(),
+                     [](const ProgramInfo &program) {
+                       return std::any_of(
+                           program.state.begin(), program.state.end(),
+                           [](const StateInfo &s) { return s.isMutable; });
+                     });
+}
+
+Checkpoints::Checkpoints(const RunOptions &options, const Manifest &manifest,
+                         RankRun &run, Transport &transport)
+    : options(options), manifest(manifest), run(run), transport(transport) {
+  if (!options.checkpoint.empty() && !hasMutableState(manifest))
+    throw AgreedFailure(ExitUsage, "--checkpoint: the steps of this program "
+                                   "change nothing that could be kept; it was "
+                                   "compiled without --train");
+}
+
+/// Finds out before the first step whether there is a place for checkpoints.
+static void prepareFolder(const std::filesystem::path &folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    fail(ExitUsage, "--checkpoint: cannot make '{}': {}", folder.string(),
+         error.message());
+  verifyWritablePlace(folder / "step");
+}
+
+int64_t Checkpoints::start(int64_t wantedSteps) {
+  phase(transport, "preparing checkpoints", [&] {
+    if (transport.rank() == 0 && !options.checkpoint.empty())
+      prepareFolder(options.checkpoint);
+  });
+  if (!options.resume)
+    return 0;
+  Progress progress;
+  phase(transport, "reading a checkpoint", [&] {
+    last = findCheckpoint(options.checkpoint);
+    if (last.empty())
+      fail(ExitMismatch, "--resume: there is no checkpoint in '{}'",
+           options.checkpoint.string());
+    progress = readCheckpoint(last, manifest, transport.rank(), run.state());
+    if (progress.step >= wantedSteps)
+      fail(ExitUsage,
+           "--resume: '{}' has {} steps already, {} are wanted in all",
+           last.string(), progress.step, wantedSteps);
+  });
+  if (transport.rank() == 0)
+    logf(LogLevel::Info, "resumed after step {} from '{}'", progress.step,
+         last.string());
+  return written = progress.step;
+}
+
+void Checkpoints::write(int64_t done) {
+  last = writeCheckpoint(options.checkpoint, {done}, manifest, run.state(),
+                         transport);
+  written = done;
+  if (transport.rank() == 0)
+    logf(LogLevel::Info, "wrote '{}'", last.string());
+}
+
+void Checkpoints::afterStep(int64_t done) {
+  if (options.checkpointEvery && done % options.checkpointEvery == 0)
+    write(done);
+}
+
+std::string Checkpoints::finish(int64_t done) {
+  if (options.checkpoint.empty())
+    return "";
+  if (done != written)
+    write(done);
+  return fmt::format("; the checkpoint is '{}'", last.string());
+}
+
+} // namespace cleave::rt
