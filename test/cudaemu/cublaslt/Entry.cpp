@@ -163,7 +163,7 @@ int cublasLtMatmulDescSetAttribute(Matmul *matmul, int attribute,
   case MatmulSmCountTarget:
     return set<int32_t>(ignored, value, bytes);
   case MatmulFastAccum:
-    return set<int8_t>(ignored, value, bytes);
+    return set<uint8_t>(ignored, value, bytes);
   default:
     return refused("attribute " + std::to_string(attribute) +
                    " of the descriptor is not supported");

@@ -42,10 +42,10 @@ static int launch(Handle *handle, Convolution made, int algorithm) {
   made.workspaceBytes = workspaceOf(algorithm);
   static const char *const names[] = {"forward", "backward data",
                                       "backward filter"};
+  std::string name = std::string("cuDNN convolution ") + names[made.kind];
   int error = withContext([&](CudaContext &current) {
     Context &context = current.context;
-    current.streams.put(streamOf(current, handle->stream),
-                        std::string("cuDNN convolution ") + names[made.kind],
+    current.streams.put(streamOf(current, handle->stream), name,
                         [made = std::move(made), &context](Work &work) {
                           run(made, context, work);
                           return true;

@@ -12,13 +12,16 @@ Context::Context(int device)
   thread = std::thread([this] { run(); });
 }
 
-Context::~Context() {
+Context::~Context() { stop(); }
+
+void Context::stop() {
   {
     std::lock_guard<std::mutex> lock(mutex);
     stops = true;
   }
   changed.notify_all();
-  thread.join();
+  if (thread.joinable())
+    thread.join();
 }
 
 WorkPtr Context::add(uint32_t lane, const std::vector<WorkPtr> &after,

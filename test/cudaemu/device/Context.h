@@ -50,6 +50,8 @@ public:
   std::mutex api;   ///< Held by calls that change streams, events and graphs.
   int captures = 0; ///< Streams being captured in global mode.
 
+  /// Lets what runs end, and runs nothing more.
+  void stop();
   /// A line of work of which each item comes after the one before.
   uint32_t makeLane() { return lanes++; }
   WorkPtr add(uint32_t lane, const std::vector<WorkPtr> &after,

@@ -3,6 +3,7 @@
 #include "device/Environment.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -55,13 +56,14 @@ static Environment readEnvironment() {
   made.devices = static_cast<int>(number("CUDAEMU_DEVICES", 8));
   double capability = number("CUDAEMU_CAPABILITY", 9.0);
   made.major = static_cast<int>(capability);
-  made.minor = static_cast<int>(capability * 10 + 0.5) % 10;
+  made.minor = static_cast<int>(std::lround(capability * 10) % 10);
   made.memory =
       static_cast<uint64_t>(number("CUDAEMU_MEMORY_GIB", 16) * (1ull << 30));
   unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   made.threads =
       static_cast<unsigned>(number("CUDAEMU_THREADS", std::min(2u, cores)));
   made.lateness = number("CUDAEMU_LATENESS_MS", 5) / 1000;
+  made.kernelSeconds = number("CUDAEMU_KERNEL_TIMEOUT_S", 120);
   made.trace = number("CUDAEMU_TRACE", 0) != 0;
   return made;
 }

@@ -19,7 +19,8 @@ struct Environment {
   uint64_t memory = 16ull << 30;
   unsigned threads = 2;
   double lateness = 0.005; ///< Seconds until work runs that nobody waits for.
-  bool trace = false;      ///< A line for each item of work.
+  double kernelSeconds = 120; ///< Until a kernel is given up.
+  bool trace = false;         ///< A line for each item of work.
 };
 const Environment &environment();
 

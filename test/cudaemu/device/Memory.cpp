@@ -29,7 +29,7 @@ Memory::Memory(uint64_t capacity) : limit(capacity) {
 }
 
 Memory::~Memory() {
-  munmap(reinterpret_cast<void *>(base), span);
+  munmap(std::bit_cast<void *>(base), span);
   munmap(data, span);
   munmap(marks, span);
   munmap(cells, 3 * span);
@@ -70,7 +70,7 @@ static void discard(void *memory, uint64_t bytes) {
   auto begin = (reinterpret_cast<uint64_t>(memory) + 4095) & ~4095ull;
   auto end = (reinterpret_cast<uint64_t>(memory) + bytes) & ~4095ull;
   if (begin < end)
-    madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
+    madvise(std::bit_cast<void *>(begin), end - begin, MADV_DONTNEED);
 }
 
 bool Memory::release(uint64_t begin) {

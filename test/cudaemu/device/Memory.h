@@ -9,6 +9,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -29,7 +30,7 @@ struct Allocation {
            !isFreed.load(std::memory_order_relaxed);
   }
   char *host(uint64_t address) const {
-    return reinterpret_cast<char *>(address + delta);
+    return std::bit_cast<char *>(address + delta);
   }
 };
 

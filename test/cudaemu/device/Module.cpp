@@ -93,6 +93,8 @@ std::unique_ptr<Module> cudaemu::loadPtx(Context &context,
   placeGlobals(context, syntax, *module, symbols);
   for (const ptx::Function &fn : syntax.functions)
     if (fn.hasBody) {
+      if (module->kernels.count(fn.name))
+        throw ptx::Error(fn.line, "'" + fn.name + "' is defined twice");
       Kernel &kernel = module->kernels[fn.name];
       kernel.module = module.get();
       kernel.program.name = fn.name;

@@ -48,6 +48,8 @@ struct Event {
   WorkPtr work;
   std::shared_ptr<Capture> capture; ///< When it was recorded within one.
   std::vector<size_t> tails;
+
+  Event(Context &context, bool hasTime) : context(context), hasTime(hasTime) {}
 };
 
 /// A graph that can be launched.
@@ -56,6 +58,9 @@ struct GraphExec {
   std::shared_ptr<Graph> graph;
   std::vector<uint32_t> lanes;
   WorkPtr last;
+
+  GraphExec(Context &context, std::shared_ptr<Graph> graph)
+      : context(context), graph(std::move(graph)) {}
 };
 
 /// What comes one after the other whatever the streams: the operations of a

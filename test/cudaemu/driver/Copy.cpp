@@ -8,6 +8,8 @@
 
 #include "driver/Driver.h"
 
+#include <bit>
+
 using namespace cudaemu;
 using cuda::DevicePtr;
 
@@ -46,9 +48,9 @@ static void run(const Copy &copy, const char *staged, Context &context,
     uint64_t from = copy.from + row * copy.pitchFrom;
     const char *source = staged ? staged + row * copy.pitchFrom
                          : copy.isFromHost
-                             ? reinterpret_cast<const char *>(from)
+                             ? std::bit_cast<const char *>(from)
                              : context.read(work, from, copy.bytes);
-    char *target = copy.isToHost ? reinterpret_cast<char *>(to)
+    char *target = copy.isToHost ? std::bit_cast<char *>(to)
                                  : context.write(work, to, copy.bytes);
     std::memmove(target, source, copy.bytes);
   }
@@ -68,7 +70,7 @@ static int put(CudaContext &current, Stream &stream, const Copy &copy,
   if (copy.isFromHost && !stream.capture &&
       !isKnown(current, copy.from, copy.spanFrom()))
     staged = std::make_shared<std::string>(
-        reinterpret_cast<const char *>(copy.from), copy.spanFrom());
+        std::bit_cast<const char *>(copy.from), copy.spanFrom());
   Context &context = current.context;
   WorkPtr work = current.streams.put(
       stream, copy.function, [copy, staged, &context](Work &work) {

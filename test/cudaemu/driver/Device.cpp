@@ -14,6 +14,8 @@ struct Driver {
   std::mutex mutex;
   bool isInitialised = false;
   std::map<int, std::unique_ptr<CudaContext>> primary;
+  std::mutex aliveMutex;
+  std::set<const CudaContext *> alive;
 };
 } // namespace
 
@@ -25,12 +27,27 @@ static Driver &driver() {
 static thread_local std::vector<CudaContext *> stack;
 
 CudaContext *cudaemu::currentContext() {
-  return stack.empty() ? nullptr : stack.back();
+  return !stack.empty() && isAlive(stack.back()) ? stack.back() : nullptr;
+}
+
+bool cudaemu::isAlive(const CudaContext *context) {
+  std::lock_guard<std::mutex> lock(driver().aliveMutex);
+  return driver().alive.count(context) != 0;
 }
 
 bool cudaemu::isInitialised() { return driver().isInitialised; }
 
+CudaContext::CudaContext(int device) : context(device) {
+  std::lock_guard<std::mutex> lock(driver().aliveMutex);
+  driver().alive.insert(this);
+}
+
 CudaContext::~CudaContext() {
+  {
+    std::lock_guard<std::mutex> lock(driver().aliveMutex);
+    driver().alive.erase(this);
+  }
+  context.stop(); // what runs uses the modules and the memory
   for (void *memory : ownedHost)
     free(memory);
 }
@@ -216,9 +233,10 @@ int cuCtxPopCurrent_v2(cuda::ContextHandle *context) {
 }
 
 int cuCtxGetDevice(cuda::Device *device) {
-  if (!currentContext())
+  CudaContext *current = currentContext();
+  if (!current)
     return cuda::InvalidContext;
-  *device = currentContext()->context.device;
+  *device = current->context.device;
   return cuda::Success;
 }
 

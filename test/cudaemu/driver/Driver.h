@@ -9,23 +9,38 @@
 
 namespace cudaemu {
 
+struct CudaGraph {
+  std::shared_ptr<Graph> graph;
+  explicit CudaGraph(std::shared_ptr<Graph> graph) : graph(std::move(graph)) {}
+};
+
+/// What a program made and has not ended, by handle.
+template <class T> using Owned = std::map<const T *, std::unique_ptr<T>>;
+
 struct CudaContext {
   Context context;
   Streams streams{context};
-  std::map<Module *, std::unique_ptr<Module>> modules;
+  Owned<Module> modules;
+  Owned<Event> events;
+  Owned<CudaGraph> graphs;
+  Owned<GraphExec> execs;
   std::set<void *> ownedHost; ///< cuMemAllocHost
   int retained = 0;
 
-  explicit CudaContext(int device) : context(device) {}
+  explicit CudaContext(int device);
   ~CudaContext();
 };
 
-struct CudaGraph {
-  std::shared_ptr<Graph> graph;
-};
+/// Keeps a new object; its handle.
+template <class T> T *keep(Owned<T> &owned, std::unique_ptr<T> made) {
+  T *handle = made.get();
+  owned[handle] = std::move(made);
+  return handle;
+}
 
-/// The current context of the thread, or null.
+/// The current context of the thread; null when there is none any more.
 CudaContext *currentContext();
+bool isAlive(const CudaContext *context);
 bool isInitialised();
 
 /// The stream of a handle: null, 1 and 2 are the null stream.
@@ -62,7 +77,10 @@ template <class F> int waitWithContext(F f) {
   if (int error = withContext(
           [&](CudaContext &current) -> int { return f(current, works); }))
     return error;
-  Context &context = currentContext()->context;
+  CudaContext *current = currentContext();
+  if (!current)
+    return cuda::InvalidContext;
+  Context &context = current->context;
   for (const WorkPtr &work : works)
     if (int error = context.wait(work))
       return error;

@@ -91,6 +91,7 @@ int cuLaunchKernelEx(const cuda::LaunchConfig *config, cuda::FunctionHandle f,
                         [launch](Work &work) {
                           Launch run = launch;
                           run.item = work.item;
+                          run.started = std::chrono::steady_clock::now();
                           runLaunch(run, environment().threads);
                           return true;
                         });

@@ -16,9 +16,7 @@ enum JitOption { ErrorLog = 5, ErrorLogBytes = 6 };
 static int load(CudaContext &current, Module *&loaded, const void *image,
                 std::string &error) {
   try {
-    std::unique_ptr<Module> made = loadPtx(current.context, ptxOf(image));
-    loaded = made.get();
-    current.modules[loaded] = std::move(made);
+    loaded = keep(current.modules, loadPtx(current.context, ptxOf(image)));
     return cuda::Success;
   } catch (const ptx::Error &wrong) {
     error = wrong.what();
@@ -38,7 +36,9 @@ int cuModuleLoadDataEx(cuda::ModuleHandle *module, const void *image,
     int result = load(current, *module, image, error);
     if (!result)
       return result;
-    report("module: " + error);
+    // Programs try a cubin and then go on with PTX: not worth a line.
+    if (result != cuda::NoBinaryForGpu || environment().trace)
+      report("module: " + error);
     char *log = nullptr;
     size_t bytes = 0;
     for (unsigned k = 0; k < count; ++k) {

@@ -81,19 +81,16 @@ int cuStreamGetCtx(cuda::StreamHandle, cuda::ContextHandle *context) {
 
 int cuEventCreate(cuda::EventHandle *event, unsigned flags) {
   return withContext([&](CudaContext &current) {
-    *event = new Event{current.context,
-                       !(flags & cuda::EventDisableTiming),
-                       nullptr,
-                       nullptr,
-                       {}};
+    bool hasTime = !(flags & cuda::EventDisableTiming);
+    *event =
+        keep(current.events, std::make_unique<Event>(current.context, hasTime));
     return cuda::Success;
   });
 }
 
 int cuEventDestroy_v2(cuda::EventHandle event) {
-  return withContext([&](CudaContext &) {
-    delete event;
-    return cuda::Success;
+  return withContext([&](CudaContext &current) -> int {
+    return current.events.erase(event) ? cuda::Success : cuda::InvalidHandle;
   });
 }
 
@@ -158,7 +155,7 @@ int cuStreamEndCapture(cuda::StreamHandle stream, cuda::GraphHandle *graph) {
     *graph = nullptr;
     int error = endCapture(streamOf(current, stream), made);
     if (!error)
-      *graph = new CudaGraph{made};
+      *graph = keep(current.graphs, std::make_unique<CudaGraph>(made));
     return error;
   });
 }
@@ -176,7 +173,8 @@ int cuStreamIsCapturing(cuda::StreamHandle handle, int *status) {
 int cuGraphInstantiateWithFlags(cuda::GraphExecHandle *exec,
                                 cuda::GraphHandle graph, uint64_t) {
   return withContext([&](CudaContext &current) {
-    *exec = new GraphExec{current.context, graph->graph, {}, nullptr};
+    *exec = keep(current.execs,
+                 std::make_unique<GraphExec>(current.context, graph->graph));
     return cuda::Success;
   });
 }
@@ -196,13 +194,15 @@ int cuGraphUpload(cuda::GraphExecHandle, cuda::StreamHandle) {
 }
 
 int cuGraphExecDestroy(cuda::GraphExecHandle exec) {
-  delete exec;
-  return cuda::Success;
+  return withContext([&](CudaContext &current) -> int {
+    return current.execs.erase(exec) ? cuda::Success : cuda::InvalidHandle;
+  });
 }
 
 int cuGraphDestroy(cuda::GraphHandle graph) {
-  delete graph;
-  return cuda::Success;
+  return withContext([&](CudaContext &current) -> int {
+    return current.graphs.erase(graph) ? cuda::Success : cuda::InvalidHandle;
+  });
 }
 
 /// The handles of nodes serve to count and compare them.

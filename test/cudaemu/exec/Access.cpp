@@ -149,7 +149,9 @@ void cudaemu::resolve(Warp &w, const Inst &i, uint32_t base, int64_t offset,
   for (unsigned lane = 0; lane < lanesOfWarp; ++lane)
     if (w.exec >> lane & 1)
       resolver.lane(lane, i.space,
-                    (i.isWideAddress ? wide[lane] : narrow[lane]) + offset);
+                    i.isWideAddress
+                        ? wide[lane] + offset
+                        : static_cast<uint32_t>(narrow[lane] + offset));
 }
 
 void cudaemu::resolve(Warp &w, const Inst &i, uint32_t bytes, AccessKind kind,

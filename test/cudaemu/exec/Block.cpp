@@ -11,6 +11,7 @@
 #include "exec/Barrier.h"
 
 #include <algorithm>
+#include <bit>
 #include <thread>
 
 using namespace cudaemu;
@@ -55,6 +56,15 @@ void Block::start(uint64_t number) {
   }
 }
 
+void Block::checkTime(const Warp &warp) const {
+  std::chrono::duration<double> time =
+      std::chrono::steady_clock::now() - launch.started;
+  if (time.count() > environment().kernelSeconds)
+    warp.fault(std::countr_zero(warp.active), 702,
+               "still runs here after " +
+                   std::to_string(static_cast<int>(time.count())) + " s");
+}
+
 void Block::run(uint64_t number) {
   start(number);
   for (bool isDone = false; !isDone;) {
@@ -64,6 +74,8 @@ void Block::run(uint64_t number) {
       if (warp.state == Warp::Running) {
         warp.run(timeSlice);
         ran = true;
+        if (warp.state == Warp::Running)
+          checkTime(warp);
       }
       isDone &= warp.state == Warp::Done;
     }

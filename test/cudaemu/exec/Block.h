@@ -6,6 +6,7 @@
 #include "exec/Warp.h"
 
 #include <array>
+#include <chrono>
 
 namespace cudaemu {
 
@@ -18,6 +19,7 @@ struct Launch {
   Memory *memory = nullptr;
   const Order *order = nullptr;
   uint32_t item = 0; ///< Its number in `order`.
+  std::chrono::steady_clock::time_point started;
 };
 
 struct Block {
@@ -45,6 +47,7 @@ struct Block {
 
 private:
   void start(uint64_t number);
+  void checkTime(const Warp &warp) const;
 };
 
 /// Where the dynamic shared memory begins, after the static one.

@@ -115,39 +115,43 @@ template <class T> static void setPair(Warp &w, const Inst &i) {
   });
 }
 
-#define CUDAEMU_BY_TYPE(NAME)                                                  \
-  static Handler NAME##Handler(Type type) {                                    \
-    switch (type) {                                                            \
-    case Type::S16:                                                            \
-      return NAME<int16_t>;                                                    \
-    case Type::U16:                                                            \
-    case Type::B16:                                                            \
-      return NAME<uint16_t>;                                                   \
-    case Type::S32:                                                            \
-      return NAME<int32_t>;                                                    \
-    case Type::U32:                                                            \
-    case Type::B32:                                                            \
-      return NAME<uint32_t>;                                                   \
-    case Type::S64:                                                            \
-      return NAME<int64_t>;                                                    \
-    case Type::U64:                                                            \
-    case Type::B64:                                                            \
-      return NAME<uint64_t>;                                                   \
-    case Type::F16:                                                            \
-      return NAME<Half>;                                                       \
-    case Type::BF16:                                                           \
-      return NAME<BFloat>;                                                     \
-    case Type::F32:                                                            \
-      return NAME<float>;                                                      \
-    case Type::F64:                                                            \
-      return NAME<double>;                                                     \
-    default:                                                                   \
-      return nullptr;                                                          \
-    }                                                                          \
+namespace {
+// clang-format off
+struct SetPredicate { template <class T> static void of(Warp &w, const Inst &i) { setPredicate<T>(w, i); } };
+struct SetValue { template <class T> static void of(Warp &w, const Inst &i) { setValue<T>(w, i); } };
+// clang-format on
+} // namespace
+
+template <class Op> static Handler handlerOf(Type type) {
+  using enum Type;
+  switch (type) {
+  case S16:
+    return Op::template of<int16_t>;
+  case U16:
+  case B16:
+    return Op::template of<uint16_t>;
+  case S32:
+    return Op::template of<int32_t>;
+  case U32:
+  case B32:
+    return Op::template of<uint32_t>;
+  case S64:
+    return Op::template of<int64_t>;
+  case U64:
+  case B64:
+    return Op::template of<uint64_t>;
+  case F16:
+    return Op::template of<Half>;
+  case BF16:
+    return Op::template of<BFloat>;
+  case F32:
+    return Op::template of<float>;
+  case F64:
+    return Op::template of<double>;
+  default:
+    return nullptr;
   }
-CUDAEMU_BY_TYPE(setPredicate)
-CUDAEMU_BY_TYPE(setValue)
-#undef CUDAEMU_BY_TYPE
+}
 
 static uint8_t relation(Decoder &d) {
   static const std::map<std::string, uint8_t> named = {
@@ -186,7 +190,7 @@ static void decodeSetPredicate(Decoder &d) {
   bool isPair = t == Type::F16x2 || t == Type::BF16x2;
   Handler run = t == Type::F16x2    ? setPredicatePair<Half>
                 : t == Type::BF16x2 ? setPredicatePair<BFloat>
-                                    : setPredicateHandler(t);
+                                    : handlerOf<SetPredicate>(t);
   Inst &i = d.emit(run, d.result(0), d.source(1, t), d.source(2, t));
   if (p.other >= 0 || isPair) {
     i.list = {p.other >= 0 ? static_cast<uint32_t>(p.other) + 2 : noResult};
@@ -201,7 +205,7 @@ static void decodeSet(Decoder &d) {
   Type result = d.type(0), t = d.type(1);
   Handler run = t == Type::F16x2    ? setPair<Half>
                 : t == Type::BF16x2 ? setPair<BFloat>
-                                    : setValueHandler(t);
+                                    : handlerOf<SetValue>(t);
   Inst &i = d.emit(run, d.result(0), d.source(1, t), d.source(2, t));
   i.bytes = isFloat(result);
   finish(d, i, mode);

@@ -6,10 +6,10 @@
 #include "exec/Operators.h"
 
 #include <algorithm>
+#include <type_traits>
 
 using namespace cudaemu;
 using ptx::Operand;
-using ptx::Space;
 using ptx::Type;
 
 /// Lanes of which not all of `Bytes` bytes are initialised.
@@ -28,7 +28,14 @@ static uint32_t unmarked(const Warp &w, const Access &access, size_t from) {
   return found;
 }
 
-/// Values of T become registers of R, by the sign of T.
+/// A value in a wider register, by the sign of its type.
+template <class R, class T> static R extended(T value) {
+  if constexpr (std::is_signed_v<T>)
+    return static_cast<R>(static_cast<int64_t>(value));
+  else
+    return value;
+}
+
 template <class R, class T>
 static void loadElement(Warp &w, const Access &access, uint32_t slot,
                         size_t from) {
@@ -38,7 +45,7 @@ static void loadElement(Warp &w, const Access &access, uint32_t slot,
       continue;
     T value;
     std::memcpy(&value, access.at[k] + from, sizeof(T));
-    d[k] = static_cast<R>(value);
+    d[k] = extended<R>(value);
   }
 }
 

@@ -102,6 +102,8 @@ static int add(Operation operation, const void *send, void *receive,
                Communicator *comm, Stream *stream) {
   if (!comm)
     return nccl::InvalidArgument;
+  if (!isAlive(comm->device))
+    return nccl::UnhandledCudaError;
   bool wrongRoot = operation.root >= comm->segment->ranks() ||
                    (operation.root < 0 && operation.root != -1);
   if (operation.type < 0 || operation.type > nccl::Bfloat16 || wrongRoot ||

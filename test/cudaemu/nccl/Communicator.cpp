@@ -23,8 +23,8 @@ std::vector<std::string> Communicator::exchange(const std::string &mine) {
   uint64_t piece = ++controls;
   Segment::Rank &own = segment->rank(rank);
   char *at = own.controls[piece % 2];
-  std::memset(at, 0, Segment::controlBytes);
-  std::memcpy(at, mine.data(), mine.size());
+  std::fill_n(at, Segment::controlBytes, '\0');
+  std::copy(mine.begin(), mine.end(), at);
   own.control.store(piece, std::memory_order_release);
   std::vector<std::string> all;
   auto start = std::chrono::steady_clock::now();
@@ -160,7 +160,8 @@ int ncclCommSplit(nccl::CommHandle comm, int color, int key,
 /// Lets the operations of the communicator end, without more ranks.
 int ncclCommAbort(nccl::CommHandle comm) {
   comm->isAborted = true;
-  comm->device->context.wait(comm->chain.last);
+  if (isAlive(comm->device))
+    comm->device->context.wait(comm->chain.last);
   delete comm;
   return nccl::Success;
 }

@@ -114,8 +114,11 @@ Operand Parser::operand() {
   if (peek().kind == Token::Word) {
     std::string name = word();
     made.reg = findRegister(name);
-    if (name == "_")
+    if (name == "_") {
+      if (accept("|"))
+        made.other = findRegister(word());
       return made;
+    }
     if (made.reg >= 0) {
       made.kind = Operand::Register;
       if (accept("|") && !accept("_"))

@@ -10,20 +10,25 @@ namespace {
 /// on one thread.
 class Arithmetic : public DeviceTest {
 protected:
+  /// `text` with the number in the place of each #.
+  static std::string numbered(const std::string &text, size_t number) {
+    std::string made;
+    for (char c : text)
+      made += c == '#' ? std::to_string(number) : std::string(1, c);
+    return made;
+  }
   uint64_t run(const std::string &code, std::vector<uint64_t> args) {
     std::string text = ".visible .entry k(.param .u64 out";
     for (size_t i = 0; i < args.size(); ++i)
-      text += ", .param .u64 p" + std::to_string(i);
+      text += numbered(", .param .u64 p#", i);
     text += ") {\n.reg .b64 %a<4>, %d, %out; .reg .b32 %r<8>; .reg .b16 %h<8>;"
             " .reg .f32 %f<8>; .reg .f64 %g<8>; .reg .b64 %q<8>; .reg .pred "
             "%p<8>;\nmov.u64 %d, 0; ld.param.u64 %out, [out];\n";
-    for (size_t i = 0; i < args.size(); ++i) {
-      std::string n = std::to_string(i);
-      text += "ld.param.u64 %a" + n + ", [p" + n + "]; cvt.u32.u64 %r" + n +
-              ", %a" + n + "; cvt.u16.u64 %h" + n + ", %a" + n +
-              "; mov.b32 %f" + n + ", %r" + n + "; mov.b64 %g" + n + ", %a" +
-              n + ";\n";
-    }
+    for (size_t i = 0; i < args.size(); ++i)
+      text += numbered("ld.param.u64 %a#, [p#]; cvt.u32.u64 %r#, %a#;"
+                       "cvt.u16.u64 %h#, %a#; mov.b32 %f#, %r#;"
+                       "mov.b64 %g#, %a#;\n",
+                       i);
     cuda::FunctionHandle f =
         kernel(text + code + "\nst.global.u64 [%out], %d;\nret;\n}");
     if (!f)
@@ -38,7 +43,7 @@ protected:
     return download<uint64_t>(out, 1)[0];
   }
   /// `op %r7, %r0, %r1, %r2` on 32-bit values.
-  uint32_t run32(const std::string &op, std::vector<uint64_t> args) {
+  uint32_t run32(const std::string &op, const std::vector<uint64_t> &args) {
     std::string code = op + " %r7";
     for (size_t i = 0; i < args.size(); ++i)
       code += ", %r" + std::to_string(i);
@@ -55,7 +60,7 @@ protected:
     return made;
   }
   /// `op %f7, %f0, ...` on floats.
-  float runFloat(const std::string &op, std::vector<float> args) {
+  float runFloat(const std::string &op, const std::vector<float> &args) {
     std::string code = op + " %f7";
     std::vector<uint64_t> words;
     for (size_t i = 0; i < args.size(); ++i) {
@@ -65,7 +70,7 @@ protected:
     return real(run(code + "; mov.b32 %r7, %f7; cvt.u64.u32 %d, %r7;", words));
   }
   /// `op %h7, %h0, ...` on 16-bit patterns.
-  uint32_t run16(const std::string &op, std::vector<uint64_t> args) {
+  uint32_t run16(const std::string &op, const std::vector<uint64_t> &args) {
     std::string code = op + " %h7";
     for (size_t i = 0; i < args.size(); ++i)
       code += ", %h" + std::to_string(i);

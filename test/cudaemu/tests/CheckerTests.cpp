@@ -31,7 +31,7 @@ const char *const shifted = R"(
 } // namespace
 
 TEST_F(Checker, OutOfBounds) {
-  auto f = kernel(shifted);
+  cuda::FunctionHandle f = kernel(shifted);
   auto x = upload(std::vector<int>(32, 1)), y = upload(std::vector<int>(32, 1));
   ASSERT_EQ(launch(f, 1, 32, x, y, 8), 0);
   std::string line = fault(cuda::IllegalAddress);
@@ -45,7 +45,7 @@ TEST_F(Checker, OutOfBounds) {
 }
 
 TEST_F(Checker, UseAfterFree) {
-  auto f = kernel(shifted);
+  cuda::FunctionHandle f = kernel(shifted);
   auto x = upload(std::vector<int>(32, 1)), y = upload(std::vector<int>(32, 1));
   ASSERT_EQ(cuMemFree_v2(y), 0);
   ASSERT_EQ(launch(f, 1, 32, x, y, 0), 0);
@@ -55,7 +55,7 @@ TEST_F(Checker, UseAfterFree) {
 }
 
 TEST_F(Checker, Misaligned) {
-  auto f = kernel(shifted);
+  cuda::FunctionHandle f = kernel(shifted);
   auto x = upload(std::vector<int>(32, 1)), y = upload(std::vector<int>(40, 1));
   ASSERT_EQ(launch(f, 1, 32, x, y, 2), 0);
   EXPECT_NE(fault(cuda::MisalignedAddress).find("is misaligned"),
@@ -63,7 +63,7 @@ TEST_F(Checker, Misaligned) {
 }
 
 TEST_F(Checker, MissingEventWait) {
-  auto f = kernel(shifted);
+  cuda::FunctionHandle f = kernel(shifted);
   auto x = upload(std::vector<int>(32, 1)), y = upload(std::vector<int>(32, 1)),
        z = upload(std::vector<int>(32, 1));
   cuda::StreamHandle a, b;
@@ -82,7 +82,7 @@ TEST_F(Checker, MissingEventWait) {
 // Tests that a copy that nothing orders with a kernel is found, whichever of
 // them runs first.
 TEST_F(Checker, MissingSynchronisationBeforeCopy) {
-  auto f = kernel(shifted);
+  cuda::FunctionHandle f = kernel(shifted);
   auto x = upload(std::vector<int>(32, 1)), y = upload(std::vector<int>(32, 1));
   ASSERT_EQ(cuStreamCreate(&stream, cuda::StreamNonBlocking), 0);
   ASSERT_EQ(launch(f, 1, 32, x, y, 0), 0);
@@ -94,9 +94,38 @@ TEST_F(Checker, MissingSynchronisationBeforeCopy) {
   EXPECT_NE(GetCapturedStderr().find("nothing orders them"), std::string::npos);
 }
 
+// Tests that branches of a graph that use the same memory are found.
+TEST_F(Checker, UnorderedBranchesOfGraph) {
+  cuda::FunctionHandle f = kernel(shifted);
+  auto x = upload(std::vector<int>(32, 1)), y = upload(std::vector<int>(32, 1)),
+       z = upload(std::vector<int>(32, 1));
+  cuda::StreamHandle a, b;
+  cuda::EventHandle fork, join;
+  ASSERT_EQ(cuStreamCreate(&a, cuda::StreamNonBlocking), 0);
+  ASSERT_EQ(cuStreamCreate(&b, cuda::StreamNonBlocking), 0);
+  ASSERT_EQ(cuEventCreate(&fork, 0), 0);
+  ASSERT_EQ(cuEventCreate(&join, 0), 0);
+  ASSERT_EQ(cuStreamBeginCapture_v2(a, cuda::CaptureGlobal), 0);
+  EXPECT_EQ(cuEventRecord(fork, a), 0);
+  EXPECT_EQ(cuStreamWaitEvent(b, fork, 0), 0);
+  stream = a;
+  EXPECT_EQ(launch(f, 1, 32, x, y, 0), 0);
+  stream = b;
+  EXPECT_EQ(launch(f, 1, 32, y, z, 0), 0);
+  EXPECT_EQ(cuEventRecord(join, b), 0);
+  EXPECT_EQ(cuStreamWaitEvent(a, join, 0), 0);
+  cuda::GraphHandle graph;
+  cuda::GraphExecHandle exec;
+  ASSERT_EQ(cuStreamEndCapture(a, &graph), 0);
+  ASSERT_EQ(cuGraphInstantiateWithFlags(&exec, graph, 0), 0);
+  ASSERT_EQ(cuGraphLaunch(exec, a), 0);
+  EXPECT_NE(fault(cuda::LaunchFailed).find("nothing orders them"),
+            std::string::npos);
+}
+
 // Tests that an uninitialised value may be moved, but not decided upon.
 TEST_F(Checker, UninitialisedMemory) {
-  auto f = kernel(shifted);
+  cuda::FunctionHandle f = kernel(shifted);
   auto x = upload(std::vector<int>(32, 1));
   cuda::DevicePtr y, z;
   ASSERT_EQ(cuMemAlloc_v2(&y, 128), 0);
@@ -114,7 +143,7 @@ TEST_F(Checker, UninitialisedMemory) {
 }
 
 TEST_F(Checker, UninitialisedCondition) {
-  auto f = kernel(R"(
+  cuda::FunctionHandle f = kernel(R"(
 .visible .entry k(.param .u64 x) {
   .reg .b32 %r<6>; .reg .b64 %rd<9>; .reg .pred %p<3>;
   ld.param.u64 %rd1, [x]; ld.global.u32 %r1, [%rd1];
@@ -144,7 +173,7 @@ next:
   ld.shared.u32 %r7, [%r6]; cvt.u64.u32 %rd2, %r3; add.s64 %rd3, %rd1, %rd2;
   st.global.u32 [%rd3], %r7; ret;
 })";
-  auto f = kernel(neighbour);
+  cuda::FunctionHandle f = kernel(neighbour);
   auto y = upload(std::vector<int>(64, -1));
   ASSERT_EQ(launch(f, 1, 64, y, 1), 0);
   EXPECT_EQ(download<int>(y, 64)[3], 35);
@@ -155,7 +184,7 @@ next:
 }
 
 TEST_F(Checker, BarrierInDivergentCode) {
-  auto f = kernel(R"(
+  cuda::FunctionHandle f = kernel(R"(
 .visible .entry k() {
   .reg .b32 %r<3>; .reg .pred %p<3>;
   mov.u32 %r1, %tid.x; setp.gt.u32 %p1, %r1, 15; @%p1 bra end; bar.sync 0;
@@ -168,7 +197,7 @@ end:
 }
 
 TEST_F(Checker, BarrierThatNeverCompletes) {
-  auto f = kernel(R"(
+  cuda::FunctionHandle f = kernel(R"(
 .visible .entry k() {
   .reg .b32 %r<3>; .reg .pred %p<3>;
   mov.u32 %r1, %tid.x; setp.gt.u32 %p1, %r1, 31; @%p1 bra other;
@@ -182,7 +211,7 @@ other:
 }
 
 TEST_F(Checker, ShuffleFromAbsentLane) {
-  auto f = kernel(R"(
+  cuda::FunctionHandle f = kernel(R"(
 .visible .entry k() {
   .reg .b32 %r<3>; .reg .pred %p<3>;
   mov.u32 %r1, %tid.x; setp.gt.u32 %p1, %r1, 15; @%p1 bra end;
@@ -192,5 +221,44 @@ end:
 })");
   ASSERT_EQ(launch(f, 1, 32), 0);
   EXPECT_NE(fault(cuda::LaunchFailed).find("is in the member mask, but not"),
+            std::string::npos);
+}
+
+// Tests that what a cp.async brings cannot be taken before it is waited for.
+TEST_F(Checker, AsyncCopyWithoutWait) {
+  cuda::FunctionHandle f = kernel(R"(
+.visible .entry k(.param .u64 x) {
+  .shared .align 16 .b8 tile[16];
+  .reg .b32 %r<3>; .reg .b64 %rd<2>; .reg .pred %p<2>;
+  ld.param.u64 %rd1, [x]; mov.u32 %r1, tile;
+  cp.async.ca.shared.global [%r1], [%rd1], 4; cp.async.commit_group;
+  ld.shared.u32 %r2, [%r1]; setp.eq.u32 %p1, %r2, 1;
+  @%p1 st.global.u32 [%rd1], 2;
+  ret;
+})");
+  auto x = upload(std::vector<int>{1});
+  ASSERT_EQ(launch(f, 1, 1, x), 0);
+  EXPECT_NE(fault(cuda::LaunchFailed).find("uninitialised memory"),
+            std::string::npos);
+}
+
+// Tests that of two warps one must wait before the other's copy overwrites.
+TEST_F(Checker, AsyncCopyRace) {
+  cuda::FunctionHandle f = kernel(R"(
+.visible .entry k(.param .u64 x) {
+  .shared .align 16 .b8 tile[256];
+  .reg .b32 %r<6>; .reg .b64 %rd<4>; .reg .pred %p<2>;
+  ld.param.u64 %rd1, [x]; mov.u32 %r1, %tid.x; shl.b32 %r2, %r1, 2;
+  mov.u32 %r3, tile; add.u32 %r4, %r3, %r2; st.shared.u32 [%r4], %r1;
+  bar.sync 0;
+  ld.shared.u32 %r5, [%r3+252];
+  setp.ne.u32 %p1, %r1, 63;
+  @!%p1 cp.async.ca.shared.global [%r3+252], [%rd1], 4;
+  cp.async.wait_all;
+  ret;
+})");
+  auto x = upload(std::vector<int>{1});
+  ASSERT_EQ(launch(f, 1, 64, x), 0);
+  EXPECT_NE(fault(cuda::LaunchFailed).find("races with another warp"),
             std::string::npos);
 }

@@ -3,6 +3,8 @@
 #include "abi/Cudnn.h"
 #include "tests/Device.h"
 
+#include <bit>
+
 using namespace cudnn;
 
 namespace {
@@ -52,9 +54,7 @@ protected:
     m.at = upload(m.values);
   }
   void fetch(Image &m) { m.values = download<float>(m.at, m.values.size()); }
-  static void *pointer(cuda::DevicePtr p) {
-    return reinterpret_cast<void *>(p);
-  }
+  static void *pointer(cuda::DevicePtr p) { return std::bit_cast<void *>(p); }
   /// Calls f(x place, w place, y place) for all that meet.
   template <class F> void forAll(Image &x, Image &w, Image &y, F f) {
     for (int n = 0; n < y.n; ++n)

@@ -22,7 +22,7 @@ using Driver = DeviceTest;
 
 // Tests that an event orders two streams, whatever their order by chance.
 TEST_F(Driver, EventsOrderStreams) {
-  auto f = kernel(affine);
+  cuda::FunctionHandle f = kernel(affine);
   auto x = upload(std::vector<int>(64, 1));
   cuda::StreamHandle a, b;
   ASSERT_EQ(cuStreamCreate(&a, cuda::StreamNonBlocking), 0);
@@ -48,7 +48,7 @@ TEST_F(Driver, EventsOrderStreams) {
 
 // Tests that the null stream and blocking streams order each other.
 TEST_F(Driver, NullStreamOrdersBlockingStreams) {
-  auto f = kernel(affine);
+  cuda::FunctionHandle f = kernel(affine);
   auto x = upload(std::vector<int>(64, 1));
   cuda::StreamHandle a;
   ASSERT_EQ(cuStreamCreate(&a, 0), 0);
@@ -64,7 +64,7 @@ TEST_F(Driver, NullStreamOrdersBlockingStreams) {
 
 // Tests a graph of a fork and a join over two streams, launched three times.
 TEST_F(Driver, GraphOfForkAndJoin) {
-  auto f = kernel(affine);
+  cuda::FunctionHandle f = kernel(affine);
   auto x = upload(std::vector<int>(64, 1)), y = upload(std::vector<int>(64, 2));
   cuda::StreamHandle a, b;
   ASSERT_EQ(cuStreamCreate(&a, cuda::StreamNonBlocking), 0);
@@ -107,7 +107,7 @@ TEST_F(Driver, GraphOfForkAndJoin) {
 
 // Tests that a capture whose streams do not join is refused.
 TEST_F(Driver, CaptureMustJoin) {
-  auto f = kernel(affine);
+  cuda::FunctionHandle f = kernel(affine);
   auto x = upload(std::vector<int>(64, 1));
   cuda::StreamHandle a, b;
   ASSERT_EQ(cuStreamCreate(&a, cuda::StreamNonBlocking), 0);
@@ -216,7 +216,7 @@ TEST_F(Driver, CopiesRows) {
 
 // Tests that wrong arguments are refused with a reason.
 TEST_F(Driver, RefusesWrongCalls) {
-  auto f = kernel(affine);
+  cuda::FunctionHandle f = kernel(affine);
   auto x = upload(std::vector<int>(64, 1));
   CaptureStderr();
   EXPECT_EQ(launch(f, 1, 2048, x, 1), cuda::InvalidValue);
@@ -225,9 +225,11 @@ TEST_F(Driver, RefusesWrongCalls) {
   std::vector<int> host(65);
   EXPECT_EQ(cuMemcpyDtoH_v2(host.data(), x, 65 * 4), cuda::InvalidValue);
   cuda::ModuleHandle module;
-  EXPECT_EQ(cuModuleLoadData(&module, "\177ELF"), cuda::NoBinaryForGpu);
   EXPECT_EQ(cuModuleLoadData(&module, ".version 8.0\n.target sm_80\n"
                                       ".entry k() { wgmma.fence; }"),
+            cuda::InvalidPtx);
+  EXPECT_EQ(cuModuleLoadData(&module, ".version 8.0\n.entry k() { ret; }\n"
+                                      ".entry k() { ret; }"),
             cuda::InvalidPtx);
   EXPECT_EQ(GetCapturedStderr(),
             "cudaemu: cuLaunchKernel: kernel 'k': 2048 threads are too many "
@@ -236,10 +238,9 @@ TEST_F(Driver, RefusesWrongCalls) {
             "shared memory, allowed are 49152\n"
             "cudaemu: cuMemcpyDtoH: 260 bytes of the device: over the end of "
             "an allocation of 256 bytes\n"
-            "cudaemu: module: the image is a cubin, and the emulator runs PTX "
-            "only: load the PTX, or a fat binary with PTX in it\n"
             "cudaemu: module: PTX line 3: 'wgmma.fence' is not supported by "
-            "the emulator\n");
+            "the emulator\n"
+            "cudaemu: module: PTX line 3: 'k' is defined twice\n");
 }
 
 // Tests that of a fat binary the PTX for the highest architecture is run that
@@ -276,6 +277,29 @@ TEST_F(Driver, RunsPtxOfFatBinary) {
   ASSERT_EQ(cuModuleGetGlobal_v2(&value, &size, module, "value"), 0);
   EXPECT_EQ(size, 4u);
   EXPECT_EQ(download<int>(value, 1)[0], 90);
+}
+
+// Tests that a context can end while work is on its streams, and that calls
+// without a context say so.
+TEST_F(Driver, EndsContextWithWork) {
+  cuda::FunctionHandle f = kernel(affine);
+  auto x = upload(std::vector<int>(64, 1));
+  for (int i = 0; i < 50; ++i)
+    ASSERT_EQ(launch(f, 1, 64, x, i), 0);
+  EXPECT_EQ(cuDevicePrimaryCtxReset_v2(0), 0);
+  EXPECT_EQ(cuCtxSynchronize(), cuda::InvalidContext);
+  EXPECT_EQ(cuMemAlloc_v2(&x, 4), cuda::InvalidContext);
+}
+
+// Tests that a cubin is refused in a way that a program can go on with PTX
+// from, and that the error says why.
+TEST_F(Driver, RefusesCubin) {
+  cuda::ModuleHandle module;
+  EXPECT_EQ(cuModuleLoadData(&module, "\177ELF"), cuda::NoBinaryForGpu);
+  const char *text;
+  EXPECT_EQ(cuGetErrorString(cuda::NoBinaryForGpu, &text), 0);
+  EXPECT_STREQ(text, "no kernel image is available for execution on the device "
+                     "(the emulator runs PTX, no cubin)");
 }
 
 // Tests that entry points are found by the names of the headers.

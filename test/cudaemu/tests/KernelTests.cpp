@@ -8,7 +8,7 @@ using Kernels = DeviceTest;
 
 // Tests elementwise code with a guard at the end: y = a * x + y.
 TEST_F(Kernels, GuardedElementwise) {
-  auto f = kernel(R"(
+  cuda::FunctionHandle f = kernel(R"(
 .visible .entry k(.param .f32 a, .param .u64 x, .param .u64 y, .param .u32 n) {
   .reg .pred %p<2>; .reg .f32 %f<5>; .reg .b32 %r<6>; .reg .b64 %rd<8>;
   ld.param.f32 %f1, [a]; ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [y];
@@ -37,7 +37,7 @@ $done:
 
 // Tests a sum over a block: shuffles in warps, then shared memory.
 TEST_F(Kernels, BlockReduction) {
-  auto f = kernel(R"(
+  cuda::FunctionHandle f = kernel(R"(
 .shared .align 4 .b8 part[32];
 .visible .entry k(.param .u64 x, .param .u64 y) {
   .reg .pred %p<4>; .reg .f32 %f<20>; .reg .b32 %r<9>; .reg .b64 %rd<6>;
@@ -79,7 +79,7 @@ $end:
 // Tests loops whose lanes run different times, one inside the other, with an
 // exit in the middle: lane i counts the pairs a <= b <= i, odd lanes exit.
 TEST_F(Kernels, DivergentLoops) {
-  auto f = kernel(R"(
+  cuda::FunctionHandle f = kernel(R"(
 .visible .entry k(.param .u64 y) {
   .reg .pred %p<4>; .reg .b32 %r<9>; .reg .b64 %rd<6>;
   ld.param.u64 %rd1, [y]; mov.u32 %r1, %tid.x;
@@ -106,7 +106,7 @@ inner:
 
 // Tests blocks and grids of three dimensions.
 TEST_F(Kernels, ThreeDimensions) {
-  auto f = kernel(R"(
+  cuda::FunctionHandle f = kernel(R"(
 .visible .entry k(.param .u64 y) {
   .reg .b32 %r<30>; .reg .b64 %rd<6>;
   ld.param.u64 %rd1, [y];
@@ -132,7 +132,7 @@ TEST_F(Kernels, ThreeDimensions) {
 
 // Tests a call with parameters and result, and local memory that is indexed.
 TEST_F(Kernels, CallsAndLocalMemory) {
-  auto f = kernel(R"(
+  cuda::FunctionHandle f = kernel(R"(
 .func (.param .b32 result) pick(.param .b64 table, .param .b32 at) {
   .reg .b32 %r<4>; .reg .b64 %rd<4>;
   ld.param.u64 %rd1, [table]; ld.param.u32 %r1, [at];
@@ -171,7 +171,7 @@ TEST_F(Kernels, CallsAndLocalMemory) {
 
 // Tests atomics over blocks, and dynamic shared memory behind a static one.
 TEST_F(Kernels, AtomicsAndDynamicShared) {
-  auto f = kernel(R"(
+  cuda::FunctionHandle f = kernel(R"(
 .extern .shared .align 16 .b8 dynamic[];
 .visible .entry k(.param .u64 y) {
   .shared .align 4 .u32 total;

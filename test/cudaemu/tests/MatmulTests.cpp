@@ -3,6 +3,8 @@
 #include "abi/CublasLt.h"
 #include "tests/Device.h"
 
+#include <bit>
+
 #include <cmath>
 
 using namespace cublaslt;
@@ -80,9 +82,7 @@ protected:
     cuda::DevicePtr workspace = 0;
     if (found.workspace)
       EXPECT_EQ(cuMemAlloc_v2(&workspace, found.workspace), 0);
-    auto pointer = [](cuda::DevicePtr p) {
-      return reinterpret_cast<void *>(p);
-    };
+    auto pointer = [](cuda::DevicePtr p) { return std::bit_cast<void *>(p); };
     return cublasLtMatmul(handle, matmul, &alpha, pointer(a.at), a.layout,
                           pointer(b.at), b.layout, &beta, pointer(c.at),
                           c.layout, pointer(d.at), d.layout, &found.algorithm,

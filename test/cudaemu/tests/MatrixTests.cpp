@@ -70,7 +70,7 @@ TEST_F(Matrices, Products) {
                  {"m16n8k8", "f16", 8, 1},
                  {"m16n8k8", "tf32", 8, 2},
                  {"m16n8k4", "tf32", 4, 1}}) {
-    auto f = product(c.shape, c.type, c.registersB);
+    cuda::FunctionHandle f = product(c.shape, c.type, c.registersB);
     bool isWide = std::string(c.type) == "tf32";
     std::vector<uint32_t> words;
     auto word = [&](auto value, int k) { // of the element or pair from k on
@@ -110,7 +110,7 @@ TEST_F(Matrices, Products) {
 // Tests ldmatrix, plain and transposed, on what a cp.async brought.
 TEST_F(Matrices, CopyAndLoad) {
   for (bool transposed : {false, true}) {
-    auto f = kernel(std::string(R"(
+    cuda::FunctionHandle f = kernel(std::string(R"(
 .visible .entry k(.param .u64 x, .param .u64 y) {
   .shared .align 16 .b8 tile[512];
   .reg .b32 %r<9>; .reg .b64 %rd<6>;
@@ -119,9 +119,8 @@ TEST_F(Matrices, CopyAndLoad) {
   mov.u32 %r2, tile; shl.b32 %r3, %r1, 4; add.u32 %r4, %r2, %r3;
   cp.async.cg.shared.global [%r4], [%rd4], 16;
   cp.async.commit_group; cp.async.wait_group 0; bar.sync 0;
-  ldmatrix.sync.aligned.m8n8.x4)") +
-                    (transposed ? ".trans" : "") +
-                    R"(.shared.b16 {%r5, %r6, %r7, %r8}, [%r4];
+  ldmatrix.sync.aligned.m8n8.x4)") + (transposed ? ".trans" : "") +
+                                    R"(.shared.b16 {%r5, %r6, %r7, %r8}, [%r4];
   st.global.v4.u32 [%rd5], {%r5, %r6, %r7, %r8};
   ret;
 })");
@@ -144,7 +143,7 @@ TEST_F(Matrices, CopyAndLoad) {
 // Tests that a copy is not there before it is waited for, that groups complete
 // in order, and that what is beyond the size of the source is zero.
 TEST_F(Matrices, CopyGroups) {
-  auto f = kernel(R"(
+  cuda::FunctionHandle f = kernel(R"(
 .visible .entry k(.param .u64 x, .param .u64 y) {
   .shared .align 16 .b8 tile[48];
   .reg .b32 %r<9>; .reg .b64 %rd<6>;

@@ -4,11 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+
 #include <functional>
 #include <numeric>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace {
 /// A rank on the device of its number, with a communicator of all.
@@ -25,9 +28,14 @@ struct Rank {
     EXPECT_EQ(cuDevicePrimaryCtxRetain(&context, device), 0);
     EXPECT_EQ(cuCtxSetCurrent(context), 0);
     EXPECT_EQ(cuStreamCreate(&stream, cuda::StreamNonBlocking), 0);
-    init = ncclCommInitRank(&comm, size, id, rank);
+    EXPECT_EQ(ncclCommInitRank(&comm, size, id, rank), 0);
   }
-  int init;
+  ~Rank() {
+    if (comm)
+      ncclCommDestroy(comm); // fails where the test made the device fail
+  }
+  Rank(const Rank &) = delete;
+  Rank &operator=(const Rank &) = delete;
 
   cuda::DevicePtr upload(const std::vector<float> &values) {
     cuda::DevicePtr made = 0;
@@ -43,7 +51,7 @@ struct Rank {
   }
 };
 
-void *at(cuda::DevicePtr address) { return reinterpret_cast<void *>(address); }
+void *at(cuda::DevicePtr address) { return std::bit_cast<void *>(address); }
 
 void runThreads(int size, const std::function<void(Rank &)> &body) {
   nccl::UniqueId id;
@@ -123,7 +131,6 @@ TEST(Nccl, Collectives) {
                 0);
       EXPECT_EQ(r.download(all, 1)[0], r.rank == 1 ? 6 : 0);
     }
-    EXPECT_EQ(ncclCommDestroy(r.comm), 0);
   });
 }
 
@@ -160,6 +167,7 @@ TEST(Nccl, Split) {
                             r.stream),
               0);
     EXPECT_EQ(r.download(x, 1)[0], color == 0 ? 2 : 4);
+    EXPECT_EQ(ncclCommDestroy(half), 0);
   });
 }
 
@@ -212,6 +220,8 @@ TEST(Nccl, MismatchedMessage) {
     auto x = r.upload({1, 2});
     if (r.rank == 0) {
       EXPECT_EQ(ncclSend(at(x), 1, nccl::Float32, 1, r.comm, r.stream), 0);
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      EXPECT_EQ(ncclCommAbort(std::exchange(r.comm, nullptr)), 0);
       return;
     }
     EXPECT_EQ(ncclRecv(at(x), 2, nccl::Float32, 0, r.comm, r.stream), 0);
@@ -233,7 +243,7 @@ TEST(Nccl, AbortEndsWhatWaits) {
               0);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     EXPECT_EQ(cuStreamQuery(r.stream), cuda::NotReady);
-    EXPECT_EQ(ncclCommAbort(r.comm), 0);
+    EXPECT_EQ(ncclCommAbort(std::exchange(r.comm, nullptr)), 0);
     EXPECT_EQ(cuStreamSynchronize(r.stream), 0);
   });
 }

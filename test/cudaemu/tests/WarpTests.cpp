@@ -11,7 +11,7 @@ class Warps : public DeviceTest {
 protected:
   std::vector<uint32_t> run(const std::string &code, unsigned threads,
                             const std::string &before = "") {
-    auto f = kernel(before + R"(
+    cuda::FunctionHandle f = kernel(before + R"(
 .visible .entry k(.param .u64 y) {
   .reg .b32 %r<16>; .reg .b64 %rd<8>; .reg .pred %p<8>; .reg .f32 %f<4>;
   mov.u32 %r1, %tid.x; mov.u32 %r2, %laneid; mov.u32 %r0, 0;
