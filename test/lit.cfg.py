@@ -8,6 +8,7 @@
 #   %cudaemu  runs a command on the emulated CUDA libraries (test/cudaemu)
 #   %mpirun   mpirun, ready to start more ranks than there are cores, also as root
 #   %vit_s    the trained vision transformer of the demo  (REQUIRES: vit-s)
+#   %fetched  the folder of models of packages    (REQUIRES: the name of the model)
 #   %models   a folder of exported models, if there is one (REQUIRES: models)
 
 import os
@@ -65,6 +66,13 @@ vit_s = os.path.join(root, ".deps/models/vit_s_focus.onnx")
 if os.path.exists(vit_s):
     config.available_features.add("vit-s")
     config.substitutions.append((r"%vit_s\b", vit_s))
+
+# Models of packages: REQUIRES: silero_vad, and so on; %fetched is their folder.
+fetched = os.path.join(root, ".deps/models")
+config.substitutions.append((r"%fetched\b", fetched))
+for name in ["silero_vad", "ch_PP-OCRv4_det_infer", "ch_PP-OCRv4_rec_infer", "ch_ppocr_mobile_v2.0_cls_infer"]:
+    if os.path.exists(os.path.join(fetched, name + ".onnx")):
+        config.available_features.add(name)
 
 models = os.environ.get("CLEAVE_TEST_MODELS", os.path.join(root, "../shared/models"))
 if os.path.isdir(models):
