@@ -157,10 +157,10 @@ LogicalResult OutWriter::write() {
   return folder.commit();
 }
 
-LogicalResult cleave::emitProgram(ModuleOp module, const EmitOptions &options) {
+EmitResult cleave::emitProgram(ModuleOp module, const EmitOptions &options) {
   FailureOr<RankModule> ranks = readRankModule(module);
   if (failed(ranks))
-    return failure();
+    return EmitResult::Invalid;
   if (options.kind == EmitKind::Llvm)
     return emitLlvm(*ranks, options);
   if (options.kind == EmitKind::Object)
@@ -168,8 +168,10 @@ LogicalResult cleave::emitProgram(ModuleOp module, const EmitOptions &options) {
   FailureOr<std::unique_ptr<OutFolder>> folder =
       OutFolder::create(module.getContext(), options.output);
   if (failed(folder))
-    return failure();
-  return OutWriter(*ranks, options, **folder).write();
+    return EmitResult::NotWritten;
+  if (succeeded(OutWriter(*ranks, options, **folder).write()))
+    return EmitResult::Done;
+  return (*folder)->hasFailed() ? EmitResult::NotWritten : EmitResult::Invalid;
 }
 
 LogicalResult cleave::verifyOutput(MLIRContext *context,

@@ -23,6 +23,12 @@ enum class EmitKind {
   Object, ///< a folder with one object file per program
 };
 
+enum class EmitResult {
+  Done,
+  Invalid,    ///< something is wrong with the module or the options
+  NotWritten, ///< the disk, or a file that is needed
+};
+
 struct EmitOptions {
   /// Where to write: a folder (Out, Object) or a file, "-" for standard output.
   std::string output;
@@ -59,9 +65,10 @@ bool isRankModule(mlir::ModuleOp module);
                                                const EmitOptions &options);
 
 /// Writes what `options` asks for. OUT appears complete or not at all; an older
-/// OUT of Cleave is replaced, anything else of that name is refused.
-[[nodiscard]] mlir::LogicalResult emitProgram(mlir::ModuleOp module,
-                                              const EmitOptions &options);
+/// OUT of Cleave is replaced, anything else of that name is refused. Every
+/// failure has a diagnostic.
+[[nodiscard]] EmitResult emitProgram(mlir::ModuleOp module,
+                                     const EmitOptions &options);
 
 } // namespace cleave
 

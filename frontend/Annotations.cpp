@@ -216,6 +216,8 @@ LogicalResult Reader::readParts(const onnx::ShardedDimProto &proto,
   if (proto.simple_sharding_size() == 0)
     return fail(placement) << "does not say how axis " << proto.axis()
                            << " is split";
+  if (size == 0)
+    return fail(placement) << "splits axis " << proto.axis() << " of size 0";
   int64_t product = 1;
   bool isKnown = true;
   for (const onnx::SimpleShardedDimProto &part : proto.simple_sharding()) {
@@ -235,7 +237,7 @@ LogicalResult Reader::readParts(const onnx::ShardedDimProto &proto,
   }
   bool divides = product <= size && size % product == 0;
   bool isOne = dim.parts.size() == 1;
-  if (isKnown && size > 0 && !(isOne ? divides : product == size))
+  if (isKnown && !(isOne ? divides : product == size))
     return fail(placement) << "divides axis " << proto.axis()
                            << " into blocks that do not make up its size "
                            << size;

@@ -47,8 +47,11 @@ LogicalResult cleave::parseShape(StringRef text, ImportOptions &options,
     error = ("expected INPUT:SIZExSIZE..., found '" + text + "'").str();
     return failure();
   }
-  options.shapes[name.str()] = shape;
-  return success();
+  auto [entry, isNew] = options.shapes.try_emplace(name.str(), shape);
+  if (isNew || entry->second == shape)
+    return success();
+  error = ("input '" + name + "' has two shapes").str();
+  return failure();
 }
 
 //===-- Binding -----------------------------------------------------------===//

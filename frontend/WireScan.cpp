@@ -204,6 +204,12 @@ public:
   Scanner(const char *base, std::string &error) : base(base), error(error) {}
 
   bool scan(Message message, llvm::StringRef bytes, std::string &out) {
+    Nesting nesting(depth);
+    if (depth > MaxDepth) {
+      error = "bodies are nested more than " + std::to_string(MaxDepth) +
+              " messages deep";
+      return false;
+    }
     if (message == Message::Tensor)
       return scanTensor(bytes, out);
     Reader reader(bytes, base);
@@ -229,6 +235,14 @@ public:
   bool hasGraph = false;
 
 private:
+  /// As deep as protobuf reads.
+  static constexpr int MaxDepth = 100;
+  struct Nesting {
+    explicit Nesting(int &depth) : depth(++depth) {}
+    ~Nesting() { --depth; }
+    int &depth;
+  };
+
   bool scanTensor(llvm::StringRef bytes, std::string &out) {
     Reader reader(bytes, base);
     llvm::SmallVector<Field> fields;
@@ -255,6 +269,7 @@ private:
 
   const char *base;
   std::string &error;
+  int depth = 0;
 };
 
 } // namespace

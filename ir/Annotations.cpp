@@ -9,10 +9,11 @@ using namespace cleave;
 using namespace mlir;
 
 int64_t Placement::getShards() const {
+  constexpr int64_t kMost = int64_t(1) << 40; // more are never devices
   int64_t shards = 1;
   for (const ShardedDim &dim : dims)
     for (const ShardedPart &part : dim.parts)
-      shards *= part.shards;
+      shards = part.shards > kMost / shards ? kMost : shards * part.shards;
   return shards;
 }
 

@@ -49,6 +49,7 @@ struct Placement {
   /// Devices of each shard; shards are numbered with the last dim fastest.
   std::vector<std::vector<int64_t>> devices;
 
+  /// Product over the dims, at most 2^40.
   int64_t getShards() const;
 };
 

@@ -62,46 +62,61 @@ static FailureOr<ProgramCode> buildWhole(const RankModule &ranks,
   return code;
 }
 
-LogicalResult cleave::emitLlvm(const RankModule &ranks,
-                               const EmitOptions &options) {
+/// "-" is standard output.
+static EmitResult writeFile(const RankModule &ranks, StringRef path,
+                            StringRef bytes) {
   std::error_code error;
-  llvm::ToolOutputFile file(options.output, error, llvm::sys::fs::OF_Text);
-  if (error)
-    return emitPlain(ranks)
-           << "cannot write '" << options.output << "': " << error.message();
+  llvm::ToolOutputFile file(path, error, llvm::sys::fs::OF_None);
+  if (!error) {
+    file.os() << bytes;
+    file.os().flush();
+    error = file.os().error();
+    file.os().clear_error();
+  }
+  if (error) {
+    emitPlain(ranks) << "cannot write '" << path << "': " << error.message();
+    return EmitResult::NotWritten;
+  }
+  file.keep();
+  return EmitResult::Done;
+}
+
+EmitResult cleave::emitLlvm(const RankModule &ranks,
+                            const EmitOptions &options) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
   for (const Program &program : ranks.programs) {
     FailureOr<ProgramCode> code = buildWhole(ranks, program, options);
     if (failed(code))
-      return failure();
+      return EmitResult::Invalid;
     llvm::LLVMContext context;
     std::unique_ptr<llvm::Module> llvmModule =
         translateModuleToLLVMIR(*code->module, context, program.name);
     if (!llvmModule)
-      return failure();
-    llvmModule->print(file.os(), nullptr);
+      return EmitResult::Invalid;
+    llvmModule->print(stream, nullptr);
   }
-  file.keep();
-  return success();
+  return writeFile(ranks, options.output, text);
 }
 
-LogicalResult cleave::emitObjects(const RankModule &ranks,
-                                  const EmitOptions &options) {
-  if (std::error_code error = llvm::sys::fs::create_directories(options.output))
-    return emitPlain(ranks)
-           << "cannot create '" << options.output << "': " << error.message();
+EmitResult cleave::emitObjects(const RankModule &ranks,
+                               const EmitOptions &options) {
+  if (std::error_code error =
+          llvm::sys::fs::create_directories(options.output)) {
+    emitPlain(ranks) << "cannot create '" << options.output
+                     << "': " << error.message();
+    return EmitResult::NotWritten;
+  }
   for (const Program &program : ranks.programs) {
     FailureOr<ProgramCode> code = buildWhole(ranks, program, options);
     SmallVector<char, 0> object;
     if (failed(code) || failed(emitObject(*code->module, options.cpu, object)))
-      return failure();
-    std::string path = options.output + "/" + program.name + ".o";
-    std::error_code error;
-    llvm::ToolOutputFile file(path, error, llvm::sys::fs::OF_None);
-    if (error)
-      return emitPlain(ranks)
-             << "cannot write '" << path << "': " << error.message();
-    file.os().write(object.data(), object.size());
-    file.keep();
+      return EmitResult::Invalid;
+    EmitResult written =
+        writeFile(ranks, options.output + "/" + program.name + ".o",
+                  StringRef(object.data(), object.size()));
+    if (written != EmitResult::Done)
+      return written;
   }
-  return success();
+  return EmitResult::Done;
 }

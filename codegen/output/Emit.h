@@ -26,12 +26,12 @@ mlir::FailureOr<TemporaryFile> writeTemporary(const OutFolder &folder,
                                               llvm::ArrayRef<char> bytes);
 
 /// Writes the LLVM IR of all programs, before optimisation, to one file.
-[[nodiscard]] mlir::LogicalResult emitLlvm(const RankModule &ranks,
-                                           const EmitOptions &options);
+[[nodiscard]] EmitResult emitLlvm(const RankModule &ranks,
+                                  const EmitOptions &options);
 
 /// Writes one object file per program to a folder.
-[[nodiscard]] mlir::LogicalResult emitObjects(const RankModule &ranks,
-                                              const EmitOptions &options);
+[[nodiscard]] EmitResult emitObjects(const RankModule &ranks,
+                                     const EmitOptions &options);
 
 } // namespace cleave
 

@@ -18,6 +18,9 @@
 #include "llvm/Support/SHA256.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <cerrno>
+#include <csignal>
+
 using namespace cleave;
 using namespace mlir;
 namespace fs = llvm::sys::fs;
@@ -31,7 +34,10 @@ static InFlightDiagnostic emitPlain(MLIRContext *context) {
   return mlir::emitError(UnknownLoc::get(context));
 }
 
-InFlightDiagnostic OutFolder::emitError() const { return emitPlain(context); }
+InFlightDiagnostic OutFolder::emitError() const {
+  isBroken = true;
+  return emitPlain(context);
+}
 
 /// Whether a folder holds a manifest of ours, or nothing.
 static bool isReplaceable(StringRef path) {
@@ -52,10 +58,36 @@ static bool isReplaceable(StringRef path) {
   return json->getAsObject() && json->getAsObject()->get("format");
 }
 
+/// Between the name of OUT and the process that writes it.
+static constexpr StringRef kTemporary = ".new-";
+
 OutFolder::OutFolder(MLIRContext *context, StringRef path)
     : context(context), path(path),
-      temporary(
-          (path + ".new-" + Twine(llvm::sys::Process::getProcessId())).str()) {}
+      temporary((path + kTemporary + Twine(llvm::sys::Process::getProcessId()))
+                    .str()) {}
+
+/// Removes what compiles to the same OUT have left that were killed.
+static void removeLeftovers(StringRef path) {
+  llvm::SmallString<128> absolute(path);
+  if (fs::make_absolute(absolute))
+    return;
+  std::string prefix = (llvm::sys::path::filename(absolute) + kTemporary).str();
+  std::error_code error;
+  SmallVector<std::string> left;
+  for (fs::directory_iterator it(llvm::sys::path::parent_path(absolute), error),
+       end;
+       !error && it != end; it.increment(error)) {
+    StringRef name = llvm::sys::path::filename(it->path());
+    pid_t process = 0;
+    bool isOurs = name.consume_front(prefix) &&
+                  !name.split('.').first.getAsInteger(10, process) &&
+                  process > 0;
+    if (isOurs && kill(process, 0) != 0 && errno == ESRCH)
+      left.push_back(it->path());
+  }
+  for (const std::string &folder : left)
+    (void)fs::remove_directories(folder);
+}
 
 /// With the rights that the user's umask leaves, as any other tool: OUT may lie
 /// on a file system that others read.
@@ -101,6 +133,7 @@ FailureOr<std::unique_ptr<OutFolder>> OutFolder::create(MLIRContext *context,
   path = path.rtrim('/');
   if (failed(verify(context, path)))
     return failure();
+  removeLeftovers(path);
   std::unique_ptr<OutFolder> folder(new OutFolder(context, path));
   if (std::error_code error = createFolder(folder->temporary))
     return emitPlain(context) << "cannot create '" << folder->temporary

@@ -53,7 +53,10 @@ public:
   const std::map<std::string, OutFile> &getFiles() const { return files; }
   [[nodiscard]] mlir::LogicalResult commit();
 
+  /// An error of the disk, or of a file that is needed.
   mlir::InFlightDiagnostic emitError() const;
+  /// Whether there was one.
+  bool hasFailed() const { return isBroken; }
 
 private:
   OutFolder(mlir::MLIRContext *context, llvm::StringRef path);
@@ -61,6 +64,7 @@ private:
   mlir::MLIRContext *context;
   std::string path, temporary;
   std::map<std::string, OutFile> files;
+  mutable bool isBroken = false; ///< there was an error
 };
 
 } // namespace cleave

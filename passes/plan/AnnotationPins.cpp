@@ -20,7 +20,7 @@ static std::string list(ArrayRef<Annotations> all) {
   return text;
 }
 
-/// How many ranks will run; 0 if nobody says.
+/// How many ranks will run; 0 if nobody says: sizes of 1 alone do not.
 static int64_t getSaidRanks(const PlanOptions &options,
                             const std::optional<Cluster> &cluster) {
   if (options.ranks)
@@ -28,8 +28,9 @@ static int64_t getSaidRanks(const PlanOptions &options,
   if (cluster)
     return cluster->getRankCount();
   auto orOne = [](int64_t size) { return std::max<int64_t>(size, 1); };
-  bool isSaid = options.dp || options.tp || options.pp;
-  return isSaid ? orOne(options.dp) * orOne(options.tp) * orOne(options.pp) : 0;
+  int64_t ranks = orOne(options.dp) * orOne(options.tp) * orOne(options.pp);
+  bool isFixed = options.dp && options.tp && options.pp;
+  return ranks > 1 || isFixed ? ranks : 0;
 }
 
 FailureOr<std::optional<Annotations>>

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/plan/PlanFile.h"
+#include "passes/plan/Json.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -207,7 +208,7 @@ FailureOr<PlanFile> PlanReader::readFile() {
 }
 
 FailureOr<PlanFile> PlanReader::read(StringRef text) {
-  llvm::Expected<llvm::json::Value> value = llvm::json::parse(text);
+  llvm::Expected<llvm::json::Value> value = parseJson(text);
   if (!value)
     return fail() << "not valid JSON: " << llvm::toString(value.takeError());
   const llvm::json::Object *object = value->getAsObject();

@@ -135,10 +135,23 @@ static LogicalResult readAnnotations(const Graph &graph, PlanOptions &options,
   return success();
 }
 
+static LogicalResult verifyRankCount(ModuleOp module, const Cluster &cluster) {
+  int64_t room = kMaxSize;
+  for (const NodeGroup &group : cluster.nodes) {
+    if (group.perNode > 0 && group.count > room / group.perNode)
+      return module.emitError() << "the cluster has more than " << kMaxSize
+                                << " ranks, which is the most of a plan";
+    room -= group.count * group.perNode;
+  }
+  return success();
+}
+
 LogicalResult cleave::planModule(ModuleOp module, PlanOptions options,
                                  const std::optional<Cluster> &given) {
   if (!module.getOps<MeshOp>().empty())
     return module.emitError("the module has a mesh: it is planned already");
+  if (given && failed(verifyRankCount(module, *given)))
+    return failure();
   PlanRequest request;
   if (!options.planFile.empty()) {
     FailureOr<PlanFile> read =

@@ -49,23 +49,27 @@ static const CleaveTensor *get(const std::vector<CleaveTensor> &tensors,
 }
 
 int32_t cleaveInputCount(const CleaveModel *model) {
-  return static_cast<int32_t>(model->getInputs().size());
+  return model ? static_cast<int32_t>(model->getInputs().size()) : 0;
 }
 
 int32_t cleaveOutputCount(const CleaveModel *model) {
-  return static_cast<int32_t>(model->getOutputs().size());
+  return model ? static_cast<int32_t>(model->getOutputs().size()) : 0;
 }
 
 const CleaveTensor *cleaveInput(const CleaveModel *model, int32_t index) {
-  return get(model->getInputs(), index);
+  return model ? get(model->getInputs(), index) : nullptr;
 }
 
 const CleaveTensor *cleaveOutput(const CleaveModel *model, int32_t index) {
-  return get(model->getOutputs(), index);
+  return model ? get(model->getOutputs(), index) : nullptr;
 }
 
-int32_t cleaveWorld(const CleaveModel *model) { return model->world(); }
+int32_t cleaveWorld(const CleaveModel *model) {
+  return model ? model->world() : 0;
+}
 
-int32_t cleaveRank(const CleaveModel *model) { return model->rank(); }
+int32_t cleaveRank(const CleaveModel *model) {
+  return model ? model->rank() : 0;
+}
 
 const char *cleaveError(void) { return lastError.c_str(); }

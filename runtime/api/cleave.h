@@ -63,7 +63,7 @@ int cleaveOpen(const char *out, const CleaveOptions *options,
 void cleaveClose(CleaveModel *model);
 
 /// Inputs and outputs, in the model's order. Null when there is none of that
-/// index.
+/// index. A model that is null has none, and 0 ranks.
 int32_t cleaveInputCount(const CleaveModel *model);
 int32_t cleaveOutputCount(const CleaveModel *model);
 const CleaveTensor *cleaveInput(const CleaveModel *model, int32_t index);

@@ -59,18 +59,30 @@ static LogicalResult makeFolder(MLIRContext *context, StringRef path) {
   return success();
 }
 
+static int getExitCode(EmitResult result) {
+  switch (result) {
+  case EmitResult::Done:
+    return ExitDone;
+  case EmitResult::Invalid:
+    return ExitPlan;
+  case EmitResult::NotWritten:
+    return ExitDevice;
+  }
+  llvm_unreachable("unknown result");
+}
+
 /// What `--emit` says.
-static LogicalResult emit(ModuleOp module, const CompileFlags &flags,
-                          const EmitOptions &options) {
+static int emit(ModuleOp module, const CompileFlags &flags,
+                const EmitOptions &options) {
   if (flags.emit == "plan")
-    return writeWhole(module.getContext(), flags.out, options.plan);
+    return writeOutput(flags.out, options.plan);
   if (flags.emit != "mlir")
-    return emitProgram(module, options);
+    return getExitCode(emitProgram(module, options));
   std::string text;
   llvm::raw_string_ostream stream(text);
   module->print(stream, OpPrintingFlags().useLocalScope().enableDebugInfo());
   stream << "\n";
-  return writeWhole(module.getContext(), flags.out, text);
+  return writeOutput(flags.out, text);
 }
 
 /// The plan in force; a rank program without one was written by hand.
@@ -113,7 +125,7 @@ static int compileModel(MLIRContext &context, const CompileFlags &flags) {
                                      flags.printPlan, options.progress})))
     return ExitPlan;
   options.plan = getPlan(**module);
-  return succeeded(emit(**module, flags, options)) ? ExitDone : ExitPlan;
+  return emit(**module, flags, options);
 }
 
 static int compile(const CompileFlags &flags) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Format.h"
+#include "tools/cleave/Files.h"
 #include "tools/cleave/Measure.h"
 #include "tools/cleave/Messages.h"
 #include "tools/cleave/Process.h"
@@ -124,19 +125,15 @@ static int writeMeasurements(const DoctorFlags &flags) {
                  "N, not under mpirun");
       return ExitUsage;
     }
+  if (!verifyFilePlace(flags.output))
+    return ExitUsage;
   Progress progress;
   std::optional<Measurements> found =
       measure(flags.ranks ? flags.ranks : countCores(),
               [&](const std::string &text) { progress.step(text); });
   if (!found)
     return ExitDevice;
-  std::ofstream stream(flags.output);
-  stream << printCluster(*found);
-  if (!stream.flush()) {
-    printError("cannot write '" + flags.output + "'");
-    return ExitUsage;
-  }
-  return ExitDone;
+  return writeOutput(flags.output, printCluster(*found));
 }
 
 void cleave::addDoctor(CLI::App &app, Verb &verb) {

@@ -2,11 +2,15 @@
 
 #include "tools/cleave/Files.h"
 
-#include "mlir/IR/Diagnostics.h"
+#include "tools/cleave/Messages.h"
+#include "tools/cleave/Verbs.h"
+
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <unistd.h>
 
 using namespace cleave;
 using namespace mlir;
@@ -43,7 +47,9 @@ static llvm::Error writeInPlace(StringRef path, StringRef bytes) {
   return llvm::errorCodeToError(error ? error : closed);
 }
 
-static llvm::Error replace(StringRef path, StringRef bytes) {
+llvm::Error cleave::writeWhole(StringRef path, StringRef bytes) {
+  if (path == "-")
+    return llvm::errorCodeToError(writeTo(STDOUT_FILENO, bytes));
   fs::file_status status;
   bool isFound = !fs::status(path, status) && fs::exists(status);
   if (isFound && !fs::is_regular_file(status))
@@ -57,11 +63,28 @@ static llvm::Error replace(StringRef path, StringRef bytes) {
   return file->keep(path);
 }
 
-LogicalResult cleave::writeWhole(MLIRContext *context, StringRef path,
-                                 StringRef bytes) {
-  if (llvm::Error error = replace(path, bytes))
-    return emitError(UnknownLoc::get(context))
-           << "cannot write '" << path
-           << "': " << llvm::toString(std::move(error));
-  return success();
+int cleave::writeOutput(StringRef path, StringRef bytes) {
+  llvm::Error error = writeWhole(path, bytes);
+  if (!error)
+    return ExitDone;
+  std::error_code code = llvm::errorToErrorCode(std::move(error));
+  printError(("cannot write '" + path + "': " + code.message()).str());
+  bool isFull = code == std::errc::no_space_on_device ||
+                code == std::errc::file_too_large ||
+                code == std::errc::io_error || code.value() == EDQUOT;
+  return isFull ? ExitDevice : ExitUsage;
+}
+
+bool cleave::verifyFilePlace(StringRef path) {
+  bool isThere = fs::exists(path);
+  int file = -1;
+  std::error_code error = fs::openFileForWrite(path, file, fs::CD_OpenAlways);
+  if (error) {
+    printError(("cannot write '" + path + "': " + error.message()).str());
+    return false;
+  }
+  (void)llvm::sys::Process::SafelyCloseFileDescriptor(file);
+  if (!isThere)
+    (void)fs::remove(path);
+  return true;
 }

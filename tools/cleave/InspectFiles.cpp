@@ -1,5 +1,6 @@
 //===- InspectFiles.cpp - facts about plans and weights files -------------===//
 
+#include "passes/plan/Json.h"
 #include "tools/cleave/Inspect.h"
 #include "tools/cleave/Manifest.h"
 #include "tools/cleave/Messages.h"
@@ -79,7 +80,7 @@ static std::optional<Object> readHeader(const std::string &path) {
     printError("'" + path + "' is no safetensors file: its header is cut off");
     return std::nullopt;
   }
-  llvm::Expected<Value> header = llvm::json::parse(bytes.substr(8, length));
+  llvm::Expected<Value> header = parseJson(bytes.substr(8, length));
   if (!header || !header->getAsObject()) {
     printError("'" + path + "' is no safetensors file: " +
                (header ? "its header is no object"

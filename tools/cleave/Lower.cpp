@@ -72,13 +72,16 @@ void Watcher::dump(Pass *pass, Operation *op) {
                                    number, getName(pass));
   std::error_code error;
   llvm::raw_fd_ostream stream(path, error);
-  if (error) {
+  if (!error) {
+    op->print(stream, OpPrintingFlags().useLocalScope());
+    stream << "\n";
+    stream.close();
+    error = stream.error();
+    stream.clear_error();
+  }
+  if (error)
     emitWarning(UnknownLoc::get(op->getContext()))
         << "cannot write '" << path << "': " << error.message();
-    return;
-  }
-  op->print(stream, OpPrintingFlags().useLocalScope());
-  stream << "\n";
 }
 
 using PipelineBuilder = void (*)(OpPassManager &, const PipelineOptions &);

@@ -3,6 +3,7 @@
 #include "tools/cleave/Manifest.h"
 
 #include "codegen/output/OutFolder.h"
+#include "passes/plan/Json.h"
 #include "runtime/Format.h"
 #include "tools/cleave/Messages.h"
 #include "llvm/Support/FileSystem.h"
@@ -18,8 +19,7 @@ std::optional<llvm::json::Object> cleave::readJson(llvm::StringRef file) {
         ("cannot read '" + file + "': " + buffer.getError().message()).str());
     return std::nullopt;
   }
-  llvm::Expected<llvm::json::Value> value =
-      llvm::json::parse((*buffer)->getBuffer());
+  llvm::Expected<llvm::json::Value> value = parseJson((*buffer)->getBuffer());
   if (!value) {
     printError(("'" + file + "': " + llvm::toString(value.takeError())).str());
     return std::nullopt;
@@ -46,7 +46,8 @@ std::optional<llvm::json::Object> cleave::readManifest(llvm::StringRef out) {
   if (version != format::Version) {
     printError("'" + file + "': expected format " +
                std::to_string(format::Version) + ", found " +
-               (version ? std::to_string(version) : "none"));
+               (version ? std::to_string(version) : "none") +
+               ": another build of cleave made it; compile the model again");
     return std::nullopt;
   }
   return manifest;
@@ -83,7 +84,8 @@ llvm::LogicalResult cleave::verifyFiles(llvm::StringRef out,
     auto digest = file ? file->getString("sha256") : std::nullopt;
     if (!path || !bytes || !digest) {
       printError(("'" + out + "/" + format::ManifestFile +
-                  "': a file has no path, bytes or sha256")
+                  "': a file has no path, bytes or sha256: another build of "
+                  "cleave made it, or it is damaged; compile the model again")
                      .str());
       return llvm::failure();
     }

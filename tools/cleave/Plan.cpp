@@ -68,8 +68,7 @@ static int makePlan(MLIRContext &context, const PlanFlags &flags) {
   FailureOr<std::string> bytes = getBytes(flags, **module);
   if (failed(bytes))
     return ExitModel;
-  return succeeded(writeWhole(&context, common.out, *bytes)) ? ExitDone
-                                                             : ExitUsage;
+  return writeOutput(common.out, *bytes);
 }
 
 static int makePlan(const PlanFlags &flags) {

@@ -65,6 +65,8 @@ static void testAddresses(CleaveModel *one) {
   EXPECT(cleaveRun(one, NULL, outputs) == 2);
   EXPECT(cleaveRun(NULL, none, outputs) == 2);
   EXPECT(cleaveOpen("x", NULL, NULL) == 2);
+  EXPECT(cleaveInputCount(NULL) == 0 && !cleaveOutput(NULL, 0));
+  EXPECT(cleaveWorld(NULL) == 0 && cleaveRank(NULL) == 0);
 }
 
 /* A model of one rank can run again after a failure, one of several can't. */

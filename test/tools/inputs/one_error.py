@@ -7,7 +7,7 @@ with `cleave: error:`, besides notes.
 import subprocess
 import sys
 
-run = subprocess.run(["cleave", *sys.argv[2:]], capture_output=True, text=True)
+run = subprocess.run(["cleave", *sys.argv[2:]], capture_output=True, text=True, restore_signals=False)
 lines = [line for line in run.stderr.splitlines() if not line.startswith("cleave: note: ")]
 print(run.stderr, end="")
 if run.returncode != int(sys.argv[1]):

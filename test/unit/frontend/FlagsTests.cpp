@@ -41,6 +41,15 @@ TEST(Flags, ShapesSplitAtTheLastColon) {
     EXPECT_TRUE(failed(parseShape(text, options, error))) << text;
 }
 
+TEST(Flags, ShapesTwiceMustAgree) {
+  ImportOptions options;
+  std::string error;
+  EXPECT_TRUE(succeeded(parseShape("x:8x128", options, error)));
+  EXPECT_TRUE(succeeded(parseShape("x:8x128", options, error)));
+  EXPECT_TRUE(failed(parseShape("x:4x128", options, error)));
+  EXPECT_EQ(error, "input 'x' has two shapes");
+}
+
 TEST(Flags, ValuesSplitAtTheLastEqualSign) {
   ImportOptions options;
   std::string error;
