@@ -56,12 +56,14 @@ template <typename T> struct Array {
     ((offset += is * strides[dim++]), ...);
     return data[offset];
   }
-  /// Values from -range to range, the same on every machine.
+  /// Values from -range to range, of unsigned types without the sign; the same
+  /// on every machine.
   Array &randomize(double range = 2.0, uint32_t seed = 1) {
     uint32_t state = seed * 2654435761u + 12345u;
     for (int64_t i = 0; i < count(); ++i) {
       state = state * 1664525u + 1013904223u;
-      (*this)[i] = T((double(state >> 8) / (1 << 24) * 2 - 1) * range);
+      double value = (double(state >> 8) / (1 << 24) * 2 - 1) * range;
+      (*this)[i] = T(std::is_unsigned_v<T> ? std::abs(value) : value);
     }
     return *this;
   }

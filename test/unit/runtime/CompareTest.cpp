@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <limits>
 
 using namespace cleave::rt;
@@ -13,8 +12,8 @@ using namespace cleave::rt;
 template <typename T>
 static Array arrayOf(CleaveDtype dtype, std::vector<T> values) {
   Array array{"y", dtype, {static_cast<int64_t>(values.size())}, {}};
-  array.data.resize(values.size() * sizeof(T));
-  std::memcpy(array.data.data(), values.data(), array.data.size());
+  const auto *bytes = reinterpret_cast<const std::byte *>(values.data());
+  array.data.assign(bytes, bytes + values.size() * sizeof(T));
   return array;
 }
 
