@@ -233,7 +233,7 @@ static LogicalResult importDepthToSpace(NodeContext &node) {
   if (!x)
     return failure();
   ArrayRef<int64_t> s = getShape(x);
-  if (s.size() != 4 || s[1] % (b * b) != 0)
+  if (s.size() != 4 || b < 1 || s[1] % b != 0 || s[1] / b % b != 0)
     return node.emitError()
            << "DepthToSpace by " << b << " does not fit " << node.describe(0);
   int64_t c = s[1] / (b * b);
@@ -251,7 +251,7 @@ static LogicalResult importSpaceToDepth(NodeContext &node) {
   if (!x)
     return failure();
   ArrayRef<int64_t> s = getShape(x);
-  if (s.size() != 4 || s[2] % b != 0 || s[3] % b != 0)
+  if (s.size() != 4 || b < 1 || s[2] % b != 0 || s[3] % b != 0)
     return node.emitError()
            << "SpaceToDepth by " << b << " does not fit " << node.describe(0);
   Value y = node.reshape(x, {s[0], s[1], s[2] / b, b, s[3] / b, b});

@@ -123,8 +123,11 @@ LogicalResult Recurrent::verifyOperands() {
     return failure();
   if (getShape(x).size() == 3 && isBatchFirst)
     x = node.transpose(x, {1, 0, 2});
-  hidden =
-      node.getInt("hidden_size", getShape(r).empty() ? 0 : getShape(r).back());
+  hidden = getShape(r).empty() ? 0 : getShape(r).back();
+  if (node.getInt("hidden_size", hidden) != hidden)
+    return node.emitError()
+           << "hidden_size is " << node.getInt("hidden_size", 0)
+           << ", but the recurrence weights are " << node.describe(2);
   if (getShape(x).size() != 3 || getSteps() == 0)
     return node.emitError() << node.getNode().op_type()
                             << " needs an input of 3 dims and at least one "
