@@ -128,11 +128,18 @@ ShardingRule GatherOp::getShardingRule() {
   return rule;
 }
 
+/// Reads or writes a row of `table` for each index of operand 1.
+static void setScattered(Work &work, Type table, RankedTensorType indices) {
+  work.scatteredOver = getByteSize(table);
+  work.scatteredRows = indices.getNumElements();
+  work.rowOperand = 1;
+}
+
 Work GatherOp::getWork() {
   Work work;
   work.bytesWritten = getByteSize(getType());
   work.bytesRead = work.bytesWritten + getByteSize(getIndices().getType());
-  work.scatteredOver = getByteSize(getX().getType());
+  setScattered(work, getX().getType(), getIndices().getType());
   return work;
 }
 
@@ -166,6 +173,6 @@ ShardingRule ScatterOp::getShardingRule() {
 Work ScatterOp::getWork() {
   Work work = getElementwiseWork(*this, 0);
   work.flops = getUpdates().getType().getNumElements();
-  work.scatteredOver = getByteSize(getType());
+  setScattered(work, getType(), getIndices().getType());
   return work;
 }

@@ -81,6 +81,9 @@ struct Work {
   /// Bytes of what single rows are read from or written to in no order; 0 where
   /// memory is walked in order.
   double scatteredOver = 0;
+  /// The number of those rows, and the operand whose elements they are for.
+  double scatteredRows = 0;
+  unsigned rowOperand = 0;
 };
 /// `flopsPerElement` for each element of the first result; every operand is
 /// read and every result written once.

@@ -146,11 +146,21 @@ double CostModel::getBandwidth(const Work &work) const {
   return !work.isProduct && bytes <= cache ? cacheBandwidth : bandwidth;
 }
 
+/// A row that is read alone takes as long as one of 256 bytes, with which
+/// devices are measured; what is read is written, too.
+static double getMovedBytes(const Work &work) {
+  constexpr double kRowBytes = 256;
+  return std::max(work.bytesRead + work.bytesWritten,
+                  2 * kRowBytes * work.scatteredRows);
+}
+
 double CostModel::getOpTime(const Work &work, Type elementType) const {
   auto it = peak.find(getPrecision(elementType));
   double product = it == peak.end() ? peak.at("fp32") : it->second;
   double start = work.bytesWritten > 0 ? call : 0;
-  double bytes = work.bytesRead + work.bytesWritten;
+  double bytes = work.scatteredOver > cache
+                     ? getMovedBytes(work)
+                     : work.bytesRead + work.bytesWritten;
   return start + std::max(work.flops / (work.isProduct ? product : vector),
                           bytes / getBandwidth(work));
 }

@@ -233,5 +233,8 @@ Work cleave::plan::getLocalWork(const Graph &graph, const LocalGraph &local,
   work.flops *= strategy.share;
   work.bytesRead *= getShare(node.operands, strategy.operands);
   work.bytesWritten *= getShare(node.results, strategy.results);
+  if (work.scatteredRows > 0)
+    work.scatteredRows *= getShare(node.operands[work.rowOperand],
+                                   strategy.operands[work.rowOperand]);
   return work;
 }

@@ -105,6 +105,9 @@ TEST(Cost, Scattered) {
   EXPECT_DOUBLE_EQ(CostModel(cluster).getOpTime(rows, f32), 20e-6);
   cluster.devices[0].scattered = 5e9;
   EXPECT_DOUBLE_EQ(CostModel(cluster).getOpTime(rows, f32), 40e-6);
+  // Short rows take no less than those of 256 bytes.
+  rows.scatteredRows = 1000;
+  EXPECT_DOUBLE_EQ(CostModel(cluster).getOpTime(rows, f32), 512e3 / 5e9);
   rows.scatteredOver = 0.5e6;
   EXPECT_DOUBLE_EQ(CostModel(cluster).getOpTime(rows, f32), 2e-6);
 }
