@@ -269,7 +269,9 @@ static LogicalResult importIdentity(NodeContext &node) {
 }
 
 /// In inference: the operand, and a mask that keeps all.
-static LogicalResult importDropout(NodeContext &node) {
+/// In inference all is kept; the mask says so, in the type of x before
+/// opset 10.
+static LogicalResult importDropout(NodeContext &node, bool hasFloatMask) {
   node.ignoreAttribute("ratio");
   node.ignoreAttribute("seed");
   node.ignoreOperand(1);
@@ -283,7 +285,9 @@ static LogicalResult importDropout(NodeContext &node) {
     if (*training != 0)
       return node.emitError() << "Dropout in training mode is not supported";
   }
-  auto mask = RankedTensorType::get(getShape(x), node.getBuilder().getI1Type());
+  Type kept = hasFloatMask ? getTensorType(x).getElementType()
+                           : node.getBuilder().getI1Type();
+  auto mask = RankedTensorType::get(getShape(x), kept);
   return node.setResults({x, node.splat(mask, 1)});
 }
 
@@ -300,5 +304,8 @@ void cleave::registerMovement(OperatorTable &table) {
   table.onOp("", "DepthToSpace", 1, importDepthToSpace);
   table.onOp("", "SpaceToDepth", 1, importSpaceToDepth);
   table.onOp("", "Identity", 1, importIdentity);
-  table.onOp("", "Dropout", 7, importDropout);
+  table.onOp("", "Dropout", 7,
+             [](NodeContext &node) { return importDropout(node, true); });
+  table.onOp("", "Dropout", 10,
+             [](NodeContext &node) { return importDropout(node, false); });
 }

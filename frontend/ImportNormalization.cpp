@@ -89,12 +89,13 @@ static LogicalResult importNorm(NodeContext &node, NormKind kind) {
 
 //===-- Batch, instance, group --------------------------------------------===//
 
-/// result = x a + b with one a and b a channel, in the statistics' type.
+/// result = x a + b with one a and b a channel, in the statistics' type; or, as
+/// opsets before 9 can say, one for each place of a channel.
 static LogicalResult importBatchNorm(NodeContext &node) {
   node.ignoreAttribute("momentum"); // Only for training.
-  if (failed(node.requireInt("training_mode", 0)) ||
-      failed(node.requireInt("spatial", 1)))
+  if (failed(node.requireInt("training_mode", 0)))
     return failure();
+  bool isSpatial = node.getInt("spatial", 1) != 0;
   SmallVector<Value> operands = node.getOperands();
   if (operands.empty())
     return failure();
@@ -102,11 +103,15 @@ static LogicalResult importBatchNorm(NodeContext &node) {
   if (getShape(x).size() < 2)
     return node.emitError()
            << "BatchNormalization needs channels, found " << node.describe(0);
+  ArrayRef<int64_t> places = getShape(x).drop_front();
+  ArrayRef<int64_t> expected = isSpatial ? places.take_front() : places;
   for (unsigned i = 1; i < 5; ++i)
-    if (getShape(operands[i]) != getShape(x).slice(1, 1))
+    if (getShape(operands[i]) != expected)
       return node.emitError()
              << "shapes conflict: " << node.describe(i)
-             << " has not one value a channel of " << node.describe(0);
+             << " has not one value a " << (isSpatial ? "channel" : "place")
+             << " of " << node.describe(0);
+  auto dims = llvm::to_vector(llvm::seq<int64_t>(1, 1 + expected.size()));
   Type type = getElement(operands[4]);
   Value scale = node.cast(operands[1], type),
         bias = node.cast(operands[2], type);
@@ -118,9 +123,9 @@ static LogicalResult importBatchNorm(NodeContext &node) {
                         node.binary(BinaryKind::Mul, operands[3], a));
   Value wide = node.cast(x, type);
   wide =
-      node.binary(BinaryKind::Mul, wide, node.broadcast(a, getShape(x), {1}));
+      node.binary(BinaryKind::Mul, wide, node.broadcast(a, getShape(x), dims));
   wide =
-      node.binary(BinaryKind::Add, wide, node.broadcast(b, getShape(x), {1}));
+      node.binary(BinaryKind::Add, wide, node.broadcast(b, getShape(x), dims));
   return node.setResults(node.cast(wide, getElement(x)));
 }
 
