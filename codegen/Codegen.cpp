@@ -8,15 +8,19 @@
 #include "codegen/Codegen.h"
 
 #include "codegen/RankModule.h"
-#include "codegen/cpu/HostStep.h"
 #include "codegen/cpu/kernels/Kernels.h"
+#include "codegen/cuda/CudaTarget.h"
+#include "codegen/cuda/Toolkit.h"
+#include "codegen/host/HostStep.h"
 #include "codegen/output/Emit.h"
 #include "codegen/output/Link.h"
 #include "codegen/output/Manifest.h"
 #include "codegen/output/Weights.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "runtime/Format.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -24,9 +28,10 @@ using namespace cleave;
 using namespace mlir;
 
 void cleave::registerCodegenDialects(DialectRegistry &registry) {
-  registry.insert<LLVM::LLVMDialect>();
+  registry.insert<LLVM::LLVMDialect, NVVM::NVVMDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
+  registerNVVMDialectTranslation(registry);
 }
 
 namespace {
@@ -73,7 +78,8 @@ LogicalResult OutWriter::readBuild() {
 
 LogicalResult OutWriter::writeProgram(const Program &program) {
   progress("compiling program " + program.name);
-  FailureOr<ProgramCode> code = buildProgram(ranks, program);
+  std::unique_ptr<ProgramTarget> target = makeTarget(options);
+  FailureOr<ProgramCode> code = buildProgram(ranks, program, *target);
   if (failed(code))
     return failure();
   std::string identity = identify(*code, options, info.build);
@@ -87,7 +93,8 @@ LogicalResult OutWriter::writeProgram(const Program &program) {
   if (failed(objectFile) ||
       failed(linkProgram(resources, folder, objectFile->path, file)))
     return failure();
-  info.programs.push_back({file, identity, code->arenaBytes});
+  info.programs.push_back(
+      {file, identity, code->arenaBytes, target->getFigures()});
   return success();
 }
 
@@ -150,6 +157,8 @@ LogicalResult OutWriter::write() {
   if (failed(requirements))
     return failure();
   info.requirements = *requirements;
+  if (options.target == "cuda")
+    info.requirements.cudaArchs = options.archs;
   FailureOr<std::string> manifest =
       printManifest(ranks, info, folder.getFiles());
   if (failed(manifest) || failed(folder.write(format::ManifestFile, *manifest)))
@@ -165,6 +174,8 @@ EmitResult cleave::emitProgram(ModuleOp module, const EmitOptions &options) {
     return emitLlvm(*ranks, options);
   if (options.kind == EmitKind::Object)
     return emitObjects(*ranks, options);
+  if (options.kind == EmitKind::Ptx)
+    return emitPtx(*ranks, options);
   FailureOr<std::unique_ptr<OutFolder>> folder =
       OutFolder::create(module.getContext(), options.output);
   if (failed(folder))
@@ -176,6 +187,11 @@ EmitResult cleave::emitProgram(ModuleOp module, const EmitOptions &options) {
 
 LogicalResult cleave::verifyOutput(MLIRContext *context,
                                    const EmitOptions &options) {
+  bool isLinked =
+      options.kind == EmitKind::Out || options.kind == EmitKind::Object;
+  if (options.target == "cuda" && isLinked &&
+      failed(findPtxas(context, options.cudaPath)))
+    return failure();
   if (options.kind == EmitKind::Out)
     return OutFolder::verify(context, options.output);
   return options.output == "-"

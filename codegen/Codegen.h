@@ -21,6 +21,7 @@ enum class EmitKind {
   Out,    ///< the folder OUT with executables, libraries and weights
   Llvm,   ///< LLVM IR of all programs, as text in one file
   Object, ///< a folder with one object file per program
+  Ptx,    ///< PTX of all programs, as text in one file; for CUDA only
 };
 
 enum class EmitResult {
@@ -39,6 +40,12 @@ struct EmitOptions {
   std::string plan;
   /// An LLVM CPU name; "native" is the one of this machine.
   std::string cpu = "native";
+  /// "cpu" or "cuda".
+  std::string target = "cpu";
+  /// CUDA: the architectures to make binaries for: "sm_80", ...
+  std::vector<std::string> archs;
+  /// CUDA: the toolkit's folder; empty: found on PATH or in the usual places.
+  std::string cudaPath;
   /// The folder with what rank programs are linked to: libcleave_rt.so,
   /// libcleave_mpi.so, the C start-up objects, the rank main object, the
   /// launcher.

@@ -16,7 +16,7 @@ using namespace mlir;
 
 //===-- Groups, routes, shards --------------------------------------------===//
 
-Group cleave::listGroup(MeshAttr mesh, ArrayAttr axes) {
+RankGroup cleave::listGroup(MeshAttr mesh, ArrayAttr axes) {
   llvm::SmallVector<int64_t> along;
   int64_t size = 1;
   for (auto axis : axes.getAsRange<StringAttr>()) {
@@ -24,7 +24,7 @@ Group cleave::listGroup(MeshAttr mesh, ArrayAttr axes) {
     size *= mesh.getAxisSize(axis.getValue());
   }
   // Ranks with equal other coordinates form a list, ordered along `axes`.
-  Group group;
+  RankGroup group;
   SmallVector<SmallVector<int64_t>> others;
   for (auto [position, rank] : llvm::enumerate(mesh.getRanks())) {
     SmallVector<int64_t> coords = mesh.getCoords(position);
@@ -109,6 +109,7 @@ private:
   LogicalResult readOp(Program &program, Operation *op);
   LogicalResult readLoad(Program &program, LoadOp load);
   LogicalResult readStore(Program &program, StoreOp store);
+  void addSend(SendOp send);
   LogicalResult addCollective(Operation *op, FlatSymbolRefAttr mesh,
                               ArrayAttr axes);
   LogicalResult placeRanks();
@@ -287,13 +288,21 @@ LogicalResult Reader::readOp(Program &program, Operation *op) {
   if (auto load = dyn_cast<LoadOp>(op))
     return readLoad(program, load);
   if (auto send = dyn_cast<SendOp>(op))
-    intern(result.routes, Route(send.getPairs()));
+    addSend(send);
   else if (auto recv = dyn_cast<RecvOp>(op))
     intern(result.routes, Route(recv.getPairs()));
   else if (auto axes = op->getAttrOfType<ArrayAttr>("axes"))
     return addCollective(op, op->getAttrOfType<FlatSymbolRefAttr>("mesh"),
                          axes);
   return success();
+}
+
+void Reader::addSend(SendOp send) {
+  ArrayRef<int64_t> pairs = send.getPairs();
+  intern(result.routes, Route(pairs));
+  for (size_t i = 0; i + 1 < pairs.size(); i += 2)
+    intern(result.channels,
+           Channel{pairs[i], pairs[i + 1], int64_t(send.getTag())});
 }
 
 LogicalResult Reader::addCollective(Operation *op, FlatSymbolRefAttr symbol,

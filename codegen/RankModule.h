@@ -65,17 +65,20 @@ struct RankPlace {
 };
 
 /// Disjoint lists of ranks that work together.
-using Group = llvm::SmallVector<llvm::SmallVector<int64_t>>;
+using RankGroup = llvm::SmallVector<llvm::SmallVector<int64_t>>;
 /// from, to, from, to, ...
 using Route = llvm::SmallVector<int64_t>;
+/// from, to, tag: what tells messages apart.
+using Channel = std::array<int64_t, 3>;
 
 struct RankModule {
   llvm::SmallVector<WorldAxis> axes;
   llvm::SmallVector<UserTensor> inputs, outputs;
   std::vector<Program> programs;
   llvm::SmallVector<RankPlace> ranks;
-  llvm::SmallVector<Group> groups;
+  llvm::SmallVector<RankGroup> groups;
   llvm::SmallVector<Route> routes;
+  llvm::SmallVector<Channel> channels;
 
   int64_t getWorld() const { return ranks.size(); }
   /// Index of the axis of `program`'s mesh at `position`.
@@ -85,7 +88,7 @@ struct RankModule {
 
 /// Lists of ranks along `axes` (outer first) of a mesh, one list for each
 /// combination of the other coordinates.
-Group listGroup(MeshAttr mesh, mlir::ArrayAttr axes);
+RankGroup listGroup(MeshAttr mesh, mlir::ArrayAttr axes);
 
 /// How a dim of a shard lies in the whole tensor: [start, start + valid), the
 /// rest of the local dim is padding.

@@ -51,12 +51,13 @@ void cleave::buildPipeline(mlir::OpPassManager &pm,
   pm.addPass(createFormChunksPass());
   pm.addPass(createOrderChunksPass({options.schedule}));
   verify(createVerifyCollectivesPass());
-  pm.addPass(createWidenProductsPass());
+  bool isCuda = options.target == "cuda";
+  pm.addPass(createWidenProductsPass({/*narrow=*/isCuda}));
   pm.addPass(createFormKernelsPass());
   pm.addPass(createOverlapCollectivesPass());
-  pm.addPass(createResolveViewsPass());
+  pm.addPass(createResolveViewsPass({/*channelsLast=*/!isCuda}));
   pm.addPass(createFormPreparePass());
-  pm.addPass(createAssignBuffersPass());
+  pm.addPass(createAssignBuffersPass({/*reuse=*/true, /*addInPlace=*/!isCuda}));
 }
 
 namespace {
@@ -68,6 +69,8 @@ struct Flags : mlir::PassPipelineOptions<Flags> {
                      llvm::cl::init(1)};
   Option<int64_t> pp{*this, "pp", llvm::cl::desc("pipeline stages"),
                      llvm::cl::init(1)};
+  Option<std::string> target{*this, "target", llvm::cl::desc("cpu or cuda"),
+                             llvm::cl::init("cpu")};
   Option<bool> train{*this, "train", llvm::cl::desc("add a training step"),
                      llvm::cl::init(false)};
 };
@@ -83,6 +86,7 @@ void cleave::registerPipeline() {
         options.plan.tp = flags.tp;
         options.plan.pp = flags.pp;
         options.train = flags.train;
+        options.target = flags.target;
         buildPipeline(pm, options);
       });
 }

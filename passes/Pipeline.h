@@ -24,6 +24,8 @@ struct PipelineOptions {
   double learningRate = 0.01;
   /// gpipe or 1f1b.
   std::string schedule = "1f1b";
+  /// cpu or cuda: what the libraries of the target want of layouts and types.
+  std::string target = "cpu";
 };
 
 /// From a logical module to a planned one.

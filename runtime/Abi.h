@@ -52,13 +52,16 @@ typedef struct CleaveContext CleaveContext;
 
 /// Base addresses of one step. `state[i]`, `inputs[i]`, `outputs[i]` follow the
 /// order of the program's tables; `coords[a]` is this rank's index along mesh
-/// axis `a` of the program's axis table.
+/// axis `a` of the program's axis table. All of these are where kernels read
+/// and write them; on a CPU `coords` and `hostCoords` are the same.
 typedef struct CleaveStep {
   void *arena;
   void *const *inputs;
   void *const *outputs;
   void *const *state;
   const int64_t *coords;
+  const int64_t *hostCoords; ///< the coordinates, where the step reads them
+  const void *constants;     ///< CleaveDeviceCode::constants on the device
 } CleaveStep;
 
 /// A range function: does items [begin, end) of its iteration space. `args` are
@@ -75,6 +78,42 @@ typedef void (*CleaveKernelFn)(void *const *args, int64_t begin, int64_t end,
 void cleaveParallelFor(CleaveContext *, CleaveKernelFn fn, void *const *args,
                        int64_t extent, int64_t grain, void *scratch,
                        int64_t scratchBytes);
+
+//===-- Devices -------------------------------------------------------------//
+// A program for a device brings its code along. Its step starts kernels, in
+// order; addresses are the device's.
+
+/// A launch: blocks of a one-dimensional grid, and threads of a block.
+typedef struct CleaveLaunchDesc {
+  int32_t kernel;   ///< number in CleaveDeviceCode::kernels
+  int32_t argCount; ///< addresses
+  int32_t grid, block;
+  /// Number of the error cell, an i64 whose address follows the arguments: a
+  /// step in which it was set fails. -1: the kernel cannot fail.
+  int32_t cell;
+} CleaveLaunchDesc;
+
+/// `failMessage`: what a set cell means; null where there is none.
+void cleaveLaunch(CleaveContext *, const CleaveLaunchDesc *, void *const *args,
+                  const char *op, const char *failMessage);
+/// Stores a value, known now, where kernels read it.
+void cleaveStoreIndex(CleaveContext *, void *to, int64_t value);
+
+/// One form of the code: a cubin, or PTX text that ends in 0.
+typedef struct CleaveDeviceImage {
+  int32_t arch; ///< 90: compute capability 9.0
+  int32_t isBinary;
+  int64_t bytes;
+  const void *data;
+} CleaveDeviceImage;
+
+typedef struct CleaveDeviceCode {
+  int32_t kernelCount, imageCount, cellCount;
+  const char *const *kernels; ///< names
+  const CleaveDeviceImage *images;
+  const void *constants; ///< what kernels read, to be copied to the device
+  int64_t constantBytes;
+} CleaveDeviceCode;
 
 //===-- Library operations --------------------------------------------------//
 // `slot` numbers the call site: the runtime makes the library's primitive at
@@ -203,6 +242,7 @@ typedef struct CleaveProgram {
   /// Runs once, before the first step, on the same arena and state, and fills
   /// the part of the arena that no step writes; null when there is none.
   void (*prepare)(CleaveContext *, const CleaveStep *);
+  const CleaveDeviceCode *device; ///< null: the program is for CPUs
 } CleaveProgram;
 
 #ifdef __cplusplus

@@ -1,6 +1,7 @@
 //===- Collectives.cpp - the ABI's collectives and messages ---------------===//
 //
-// Hands each call to the transport, with its time to the trace.
+// Hands each call to the device, if there is one, or to the transport, with its
+// time to the trace.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,8 +36,7 @@ void cleaveAllReduce(CleaveContext *context, int32_t group, const void *in,
                      void *out, int64_t count, int32_t dtype, int32_t reduction,
                      const char *op) {
   communicate(context, "all_reduce", op, [&] {
-    context->transport->group(group).allReduce(in, out, count, dtype, reduction,
-                                               op);
+    context->group(group).allReduce(in, out, count, dtype, reduction, op);
     return count * dtypeBytes(dtype);
   });
 }
@@ -45,8 +45,7 @@ void cleaveAllGather(CleaveContext *context, int32_t group, const void *in,
                      void *out, int64_t outer, int64_t chunk, int32_t dtype,
                      const char *op) {
   communicate(context, "all_gather", op, [&] {
-    context->transport->group(group).allGather(in, out, outer, chunk, dtype,
-                                               op);
+    context->group(group).allGather(in, out, outer, chunk, dtype, op);
     return outer * chunk * dtypeBytes(dtype);
   });
 }
@@ -55,7 +54,7 @@ void cleaveReduceScatter(CleaveContext *context, int32_t group, const void *in,
                          void *out, int64_t outer, int64_t chunk, int32_t dtype,
                          int32_t reduction, const char *op) {
   communicate(context, "reduce_scatter", op, [&] {
-    Collectives &members = context->transport->group(group);
+    Collectives &members = context->group(group);
     members.reduceScatter(in, out, outer, chunk, dtype, reduction, op);
     return outer * chunk * dtypeBytes(dtype) * members.size();
   });
@@ -64,7 +63,7 @@ void cleaveReduceScatter(CleaveContext *context, int32_t group, const void *in,
 void cleaveAllToAll(CleaveContext *context, int32_t group, const void *in,
                     void *out, int64_t chunk, int32_t dtype, const char *op) {
   communicate(context, "all_to_all", op, [&] {
-    Collectives &members = context->transport->group(group);
+    Collectives &members = context->group(group);
     members.allToAll(in, out, chunk, dtype, op);
     return chunk * dtypeBytes(dtype) * members.size();
   });
@@ -74,19 +73,19 @@ void cleaveBroadcast(CleaveContext *context, int32_t group, void *buffer,
                      int64_t count, int32_t dtype, int32_t root,
                      const char *op) {
   communicate(context, "broadcast", op, [&] {
-    Collectives &members = context->transport->group(group);
+    Collectives &members = context->group(group);
     members.broadcast(buffer, count, dtype, root, op);
     return members.index() == root ? count * dtypeBytes(dtype) : 0;
   });
 }
 
 void cleaveDefer(CleaveContext *context, int32_t group) {
-  guarded(context, [&] { context->transport->group(group).defer(); });
+  guarded(context, [&] { context->group(group).defer(); });
 }
 
 void cleaveFinish(CleaveContext *context, int32_t group, const char *op) {
   communicate(context, "finish", op, [&] {
-    context->transport->group(group).finish();
+    context->group(group).finish();
     return int64_t{0};
   });
 }
@@ -96,8 +95,12 @@ void cleaveSend(CleaveContext *context, int32_t route, const void *buffer,
   communicate(context, "send", op, [&] {
     int64_t bytes = count * dtypeBytes(dtype);
     const std::vector<int> &receivers = context->receivers(route);
-    for (int to : receivers)
-      context->transport->send(to, buffer, bytes, tag, op);
+    for (int to : receivers) {
+      if (context->device)
+        context->device->send(to, buffer, bytes, tag);
+      else
+        context->transport->send(to, buffer, bytes, tag, op);
+    }
     return bytes * static_cast<int64_t>(receivers.size());
   });
   traceMessages(context, [&](Trace &trace, int self) {
@@ -109,9 +112,12 @@ void cleaveSend(CleaveContext *context, int32_t route, const void *buffer,
 void cleaveRecv(CleaveContext *context, int32_t route, void *buffer,
                 int64_t count, int32_t dtype, int32_t tag, const char *op) {
   communicate(context, "recv", op, [&] {
-    if (std::optional<int> from = context->sender(route))
-      context->transport->recv(*from, buffer, count * dtypeBytes(dtype), tag,
-                               op);
+    int64_t bytes = count * dtypeBytes(dtype);
+    std::optional<int> from = context->sender(route);
+    if (from && context->device)
+      context->device->recv(*from, buffer, bytes, tag);
+    else if (from)
+      context->transport->recv(*from, buffer, bytes, tag, op);
     return int64_t{0};
   });
   traceMessages(context, [&](Trace &trace, int self) {

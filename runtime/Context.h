@@ -10,6 +10,7 @@
 #define CLEAVE_RUNTIME_CONTEXT_H
 
 #include "runtime/Abi.h"
+#include "runtime/Device.h"
 #include "runtime/Trace.h"
 #include "runtime/support/AlignedBuffer.h"
 #include "runtime/support/Error.h"
@@ -67,7 +68,14 @@ struct CleaveContext {
   /// Working memory of kernels, as large as the largest needs.
   std::byte *kernelScratch(size_t bytes);
 
+  /// The collectives of group `index`, on the device where there is one.
+  cleave::rt::Collectives &group(int index) {
+    return device ? device->group(index) : transport->group(index);
+  }
+
   cleave::rt::Transport *const transport;
+  /// Where the program runs; null: on the CPU.
+  std::unique_ptr<cleave::rt::Device> device;
   const int threads;
   std::vector<std::unique_ptr<cleave::rt::LibraryOp>> slots;
   std::unique_ptr<cleave::rt::DnnlState> dnnl;

@@ -13,19 +13,23 @@
 //                "weights": "weights/w0.safetensors"}],
 //     "groups": [[[0,1],[2,3]], ...],        // lists of members, disjoint
 //     "routes": [[[0,2],[1,3]], ...],        // pairs [from, to]
+//     "channels": [[0,2,7], ...],            // from, to, tag of all messages
 //     "inputs":  [{"name", "dtype", "shape"}],  // whole, the user's view
 //     "outputs": [{"name", "dtype", "shape", "owner": rank}],
 //     "files":   [{"path", "bytes", "sha256", "ranks": [0, ...]}],
 //                            // "ranks": those that read it, where not all do
 //     "requires": {"glibc": "2.34",          // the least version
-//                  "mpi": "libmpi.so.40"},   // where there are several ranks
+//                  "mpi": "libmpi.so.40",    // where there are several ranks
+//                  "cuda": ["sm_80", ...]},  // architectures with a binary
 //     "arenaBytes": [per program],
 //     "liveBytes": [per program]             // the least that an arena needs
 //   }
 //   P: {"name": "p0", "file": "programs/p0.so", "identity": "..",
 //       "inputs": [I...], "outputs": [O...], "state": [S...],
 //       "counts": {"matmul": 12, ...},       // of kernels and collectives
-//       "flops": f}                          // of the products of a step
+//       "flops": f,                          // of the products of a step
+//       "device": {"launches": n, "binaries": {"sm_90": [K...]}}} // for CUDA
+//   K: {"name", "registers", "spillBytes", "stackBytes", "sharedBytes"}
 //   I, O: {"index": into inputs/outputs, "shape": local padded shape,
 //          "split": [{"axes": [axis...], "chunk": c} per dim]} // outer first
 //   S: {"name": "blocks.0.w", "dtype", "shape": local shape, "mutable": bool,
@@ -55,6 +59,7 @@ inline constexpr const char *LibDir = "lib";
 inline constexpr const char *IncludeDir = "include";
 inline constexpr const char *RuntimeLib = "libcleave_rt.so";
 inline constexpr const char *MpiLib = "libcleave_mpi.so";
+inline constexpr const char *CudaLib = "libcleave_cuda.so";
 inline constexpr const char *Launcher = "launch";
 inline constexpr const char *RankPrefix = "rank-";
 inline constexpr const char *ProgramSymbol = "cleave_program";

@@ -1,7 +1,7 @@
 //===- Operations.cpp - the ABI's kernels, memory, errors and trace -------===//
 //
 // Called by generated code. With one thread, or too little work for two, a
-// kernel is called directly.
+// kernel is called directly. A context with a device hands calls to it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,14 +57,31 @@ void cleaveParallelFor(CleaveContext *context, CleaveKernelFn fn,
 
 void cleaveCopy(CleaveContext *context, void *to, const void *from,
                 int64_t bytes) {
-  if (!context->failed() && bytes > 0)
-    std::memmove(to, from, bytes);
+  if (context->failed() || bytes <= 0)
+    return;
+  if (context->device)
+    return guarded(context, [&] { context->device->copy(to, from, bytes); });
+  std::memmove(to, from, bytes);
 }
 
 void cleaveFill(CleaveContext *context, void *to, int64_t bytes,
                 int32_t byteValue) {
-  if (!context->failed() && bytes > 0)
-    std::memset(to, byteValue, bytes);
+  if (context->failed() || bytes <= 0)
+    return;
+  if (context->device)
+    return guarded(context,
+                   [&] { context->device->fill(to, bytes, byteValue); });
+  std::memset(to, byteValue, bytes);
+}
+
+void cleaveLaunch(CleaveContext *context, const CleaveLaunchDesc *desc,
+                  void *const *args, const char *op, const char *failMessage) {
+  guarded(context,
+          [&] { context->device->launch(*desc, args, op, failMessage); });
+}
+
+void cleaveStoreIndex(CleaveContext *context, void *to, int64_t value) {
+  guarded(context, [&] { context->device->storeIndex(to, value); });
 }
 
 void cleaveConstant(CleaveContext *context, const void *begin, int64_t bytes) {

@@ -10,9 +10,12 @@
 #   %vit_s    the trained vision transformer of the demo  (REQUIRES: vit-s)
 #   %fetched  the folder of models of packages    (REQUIRES: the name of the model)
 #   %models   a folder of exported models, if there is one (REQUIRES: models)
+#   %cudaemu  runs a command on the CUDA libraries that execute PTX on the CPU
+# REQUIRES: ptxas is for tests that assemble, with the ptxas of a CUDA toolkit.
 
 import os
 import re
+import shutil
 
 import lit.formats
 
@@ -78,3 +81,12 @@ models = os.environ.get("CLEAVE_TEST_MODELS", os.path.join(root, "../shared/mode
 if os.path.isdir(models):
     config.available_features.add("models")
     config.substitutions.append((r"%models\b", os.path.abspath(models)))
+
+if shutil.which("ptxas") or os.path.exists("/usr/local/cuda/bin/ptxas"):
+    config.available_features.add("ptxas")
+else:
+    lit_config.note("no ptxas of a CUDA toolkit: tests that assemble are skipped")
+
+config.substitutions.append(
+    (r"%cudaemu\b", "env LD_LIBRARY_PATH=" + os.path.join(build, "cudaemu"))
+)

@@ -6,7 +6,8 @@
 
 #include "codegen/output/Emit.h"
 
-#include "codegen/cpu/kernels/Kernels.h"
+#include "codegen/cpu/CpuTarget.h"
+#include "codegen/cuda/CudaTarget.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -15,6 +16,13 @@
 
 using namespace cleave;
 using namespace mlir;
+
+std::unique_ptr<ProgramTarget> cleave::makeTarget(const EmitOptions &options) {
+  if (options.target == "cuda")
+    return std::make_unique<CudaTarget>(
+        CudaOptions{options.archs, options.cudaPath});
+  return std::make_unique<CpuTarget>();
+}
 
 std::string cleave::identify(const ProgramCode &code,
                              const EmitOptions &options, StringRef build) {
@@ -55,7 +63,8 @@ static InFlightDiagnostic emitPlain(const RankModule &ranks) {
 static FailureOr<ProgramCode> buildWhole(const RankModule &ranks,
                                          const Program &program,
                                          const EmitOptions &options) {
-  FailureOr<ProgramCode> code = buildProgram(ranks, program);
+  std::unique_ptr<ProgramTarget> target = makeTarget(options);
+  FailureOr<ProgramCode> code = buildProgram(ranks, program, *target);
   if (failed(code))
     return failure();
   addProgramSymbol(*code, program.name, identify(*code, options, ""));
@@ -119,4 +128,22 @@ EmitResult cleave::emitObjects(const RankModule &ranks,
       return written;
   }
   return EmitResult::Done;
+}
+
+LogicalResult cleave::emitPtx(const RankModule &ranks,
+                              const EmitOptions &options) {
+  std::error_code error;
+  llvm::ToolOutputFile file(options.output, error, llvm::sys::fs::OF_Text);
+  if (error)
+    return emitPlain(ranks)
+           << "cannot write '" << options.output << "': " << error.message();
+  for (const Program &program : ranks.programs) {
+    CudaTarget target({options.archs, options.cudaPath, /*ptxOnly=*/true});
+    FailureOr<ProgramCode> code = buildProgram(ranks, program, target);
+    if (failed(code))
+      return failure();
+    file.os() << target.getPtx();
+  }
+  file.keep();
+  return success();
 }

@@ -4,7 +4,7 @@
 #define CLEAVE_CODEGEN_OUTPUT_EMIT_H
 
 #include "codegen/Codegen.h"
-#include "codegen/cpu/HostStep.h"
+#include "codegen/host/HostStep.h"
 #include "codegen/output/OutFolder.h"
 #include "llvm/Support/FileUtilities.h"
 
@@ -14,6 +14,9 @@ namespace cleave {
 /// Call it before the program symbol is added.
 std::string identify(const ProgramCode &code, const EmitOptions &options,
                      llvm::StringRef build);
+
+/// What makes the kernels of a program: for the target of the options.
+std::unique_ptr<ProgramTarget> makeTarget(const EmitOptions &options);
 
 /// A file that is removed with this object.
 struct TemporaryFile {
@@ -32,6 +35,10 @@ mlir::FailureOr<TemporaryFile> writeTemporary(const OutFolder &folder,
 /// Writes one object file per program to a folder.
 [[nodiscard]] EmitResult emitObjects(const RankModule &ranks,
                                      const EmitOptions &options);
+
+/// Writes the PTX of all programs to one file.
+[[nodiscard]] mlir::LogicalResult emitPtx(const RankModule &ranks,
+                                          const EmitOptions &options);
 
 } // namespace cleave
 

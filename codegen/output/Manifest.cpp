@@ -7,7 +7,7 @@
 #include "codegen/output/Manifest.h"
 
 #include "codegen/Dtypes.h"
-#include "codegen/cpu/Collectives.h"
+#include "codegen/host/Collectives.h"
 #include "runtime/Format.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -127,6 +127,22 @@ static double countFlops(const Program &program) {
   return flops;
 }
 
+static Object printDevice(const DeviceFigures &device) {
+  Object binaries;
+  for (const BinaryFigures &binary : device.binaries) {
+    Array kernels;
+    for (const KernelFigures &kernel : binary.kernels)
+      kernels.push_back(Object{{"name", kernel.name},
+                               {"registers", kernel.registers},
+                               {"spillBytes", kernel.spillBytes},
+                               {"stackBytes", kernel.stackBytes},
+                               {"sharedBytes", kernel.sharedBytes}});
+    binaries[binary.arch] = std::move(kernels);
+  }
+  return Object{{"launches", device.launches},
+                {"binaries", std::move(binaries)}};
+}
+
 static FailureOr<Object> printProgram(const RankModule &ranks,
                                       const Program &program,
                                       const ProgramFigures &figures) {
@@ -137,14 +153,18 @@ static FailureOr<Object> printProgram(const RankModule &ranks,
       return failure();
     states.push_back(std::move(*entry));
   }
-  return Object{{"name", program.name},
-                {"file", figures.file},
-                {"identity", figures.identity},
-                {"counts", countOps(program.function)},
-                {"flops", countFlops(program)},
-                {"inputs", printPorts(program, program.inputs)},
-                {"outputs", printPorts(program, program.outputs)},
-                {"state", std::move(states)}};
+  Object object{
+      {"name", program.name},
+      {"file", figures.file},
+      {"identity", figures.identity},
+      {"counts", countOps(program.function)},
+      {"flops", countFlops(program)},
+      {"inputs", printPorts(program, program.inputs)},
+      {"outputs", printPorts(program, program.outputs)},
+      {"state", std::move(states)}};
+  if (!figures.device.binaries.empty())
+    object["device"] = printDevice(figures.device);
+  return object;
 }
 
 /// The first rank of the stage that makes an output.
@@ -181,7 +201,7 @@ static Array printRanks(const RankModule &ranks, const ManifestInfo &info) {
 
 static Array printGroups(const RankModule &ranks) {
   Array groups;
-  for (const Group &group : ranks.groups) {
+  for (const RankGroup &group : ranks.groups) {
     Array lists;
     for (ArrayRef<int64_t> members : group)
       lists.push_back(Array(members));
@@ -199,6 +219,13 @@ static Array printRoutes(const RankModule &ranks) {
     routes.push_back(std::move(pairs));
   }
   return routes;
+}
+
+static Array printChannels(const RankModule &ranks) {
+  Array channels;
+  for (const Channel &channel : ranks.channels)
+    channels.push_back(Array(channel));
+  return channels;
 }
 
 /// The ranks that need a file which not all of them do, by its path.
@@ -234,6 +261,8 @@ static Object printRequirements(const RankModule &ranks,
   Object object{{"glibc", requirements.glibc.getAsString()}};
   if (ranks.getWorld() > 1)
     object["mpi"] = requirements.mpi;
+  if (!requirements.cudaArchs.empty())
+    object["cuda"] = Array(requirements.cudaArchs);
   return object;
 }
 
@@ -277,6 +306,7 @@ cleave::printManifest(const RankModule &ranks, const ManifestInfo &info,
              {"ranks", printRanks(ranks, info)},
              {"groups", printGroups(ranks)},
              {"routes", printRoutes(ranks)},
+             {"channels", printChannels(ranks)},
              {"inputs", std::move(*inputs)},
              {"outputs", std::move(*outputs)},
              {"files", printFiles(files, ranks, info)},

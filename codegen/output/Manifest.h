@@ -4,6 +4,7 @@
 #define CLEAVE_CODEGEN_OUTPUT_MANIFEST_H
 
 #include "codegen/RankModule.h"
+#include "codegen/host/DeviceFigures.h"
 #include "codegen/output/Requirements.h"
 
 namespace cleave {
@@ -13,6 +14,7 @@ struct ProgramFigures {
   std::string file;     ///< in OUT
   std::string identity; ///< equal to CleaveProgram::identity
   int64_t arenaBytes;
+  DeviceFigures device; ///< empty for CPUs
 };
 
 /// What the manifest says besides the RankModule.

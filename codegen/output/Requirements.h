@@ -11,6 +11,8 @@ namespace cleave {
 struct Requirements {
   llvm::VersionTuple glibc; ///< the least version
   std::string mpi;          ///< the library by its name: "libmpi.so.40"
+  /// Architectures that a CUDA program has binaries for; empty: it is for CPUs.
+  std::vector<std::string> cudaArchs;
 };
 
 /// Reads them from the executables and libraries that are in the folder.

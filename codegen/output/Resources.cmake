@@ -1,6 +1,6 @@
 # Resources.cmake - collect what compiled programs are linked to and carry along.
 #
-# usage: cmake -D FOLDER=DIR -D RUNTIME=FILE -D MPI=FILE -D API=FILE -D HEADER=FILE
+# usage: cmake -D FOLDER=DIR -D RUNTIME=FILE -D MPI=FILE -D CUDA=FILE -D API=FILE -D HEADER=FILE
 #              -D MAIN=FILE -D LAUNCH=FILE -D COMPILER=FILE -P Resources.cmake
 # Makes FOLDER/lib (what OUT/lib becomes: the runtime and all that it needs but the
 # C library and MPI), FOLDER/include (the C interface), FOLDER/link (start-up objects
@@ -38,7 +38,7 @@ function(place_copied from name)
   set(digests "${digests}${digest} ${name}\n" PARENT_SCOPE)
 endfunction()
 
-foreach(library ${RUNTIME} ${MPI} ${API} ${needed})
+foreach(library ${RUNTIME} ${MPI} ${CUDA} ${API} ${needed})
   get_filename_component(name ${library} NAME)
   place_copied(${library} lib/${name})
 endforeach()

@@ -8,7 +8,7 @@
 
 #include "codegen/output/Shard.h"
 
-#include "codegen/cpu/Constants.h"
+#include "codegen/host/Constants.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace cleave;

@@ -7,8 +7,9 @@ include "mlir/Pass/PassBase.td"
 def WidenProductsPass : Pass<"cleave-widen-products", "::mlir::ModuleOp"> {
   let summary = "rewrites products of types that no library call has";
   let description = [{
-    Products, convolutions and attention of f16 and bf16 are computed in f32; a
-    product of f64 or integers becomes a reduction.
+    Products, convolutions and attention of f16 and bf16 are computed in f32, unless
+    the libraries have them (`narrow`); a product of f64 or integers becomes a
+    reduction.
 
     ```mlir
     %p = cleave.dot %x, %w {...} : (tensor<4x8xf16>, tensor<8x6xf16>) -> tensor<4x6xf16>
@@ -21,6 +22,10 @@ def WidenProductsPass : Pass<"cleave-widen-products", "::mlir::ModuleOp"> {
     %p = cleave.cast %c : (tensor<4x6xf32>) -> tensor<4x6xf16>
     ```
   }];
+  let options = [
+    Option<"narrow", "narrow", "bool", "false",
+           "keep products of f16 and bf16: the libraries have them">,
+  ];
   let dependentDialects = ["::cleave::CleaveDialect"];
 }
 

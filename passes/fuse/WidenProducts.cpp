@@ -2,8 +2,9 @@
 //
 // Needs rank programs, before their kernels are formed. Guarantees that what is
 // left of products, convolutions and attention in f16 and bf16 is in f32, with
-// casts around it; and that a product of f64 or integers is a reduction of what
-// its repeated operands give, which is one generated kernel.
+// casts around it, unless the libraries have them; and that a product of f64 or
+// integers is a reduction of what its repeated operands give, which is one
+// generated kernel.
 //
 //===----------------------------------------------------------------------===//
 
@@ -107,19 +108,24 @@ static void reduceProduct(DotOp op) {
 
 //===-- Pass --------------------------------------------------------------===//
 
-static void widen(Operation *op) {
+static void widen(Operation *op, bool narrow) {
   if (!isa<DotOp, ConvOp, AttentionOp>(op))
     return;
   Type element = getResultType(op).getElementType();
-  if (element.isF16() || element.isBF16())
-    return computeInSingle(op);
-  if (auto dot = dyn_cast<DotOp>(op); dot && !element.isF32())
+  if (element.isF16() || element.isBF16()) {
+    if (!narrow)
+      computeInSingle(op);
+  } else if (auto dot = dyn_cast<DotOp>(op); dot && !element.isF32()) {
     reduceProduct(dot);
+  }
 }
 
 namespace {
 struct WidenProductsPass
     : cleave::impl::WidenProductsPassBase<WidenProductsPass> {
-  void runOnOperation() override { getOperation().walk(widen); }
+  using WidenProductsPassBase::WidenProductsPassBase;
+  void runOnOperation() override {
+    getOperation().walk([&](Operation *op) { widen(op, narrow); });
+  }
 };
 } // namespace

@@ -37,8 +37,8 @@ struct Place {
 
 class Assigner {
 public:
-  Assigner(func::FuncOp function, bool reuse)
-      : function(function), reuse(reuse) {}
+  Assigner(func::FuncOp function, bool reuse, bool addInPlace)
+      : function(function), reuse(reuse), addInPlace(addInPlace) {}
   LogicalResult run();
 
 private:
@@ -56,7 +56,7 @@ private:
   BufferAttr makeBuffer(Value value);
 
   func::FuncOp function;
-  bool reuse;
+  bool reuse, addInPlace;
   Layouts layouts;
   llvm::DenseMap<Operation *, int64_t> steps;
   llvm::DenseMap<Value, int64_t> lastUse; ///< per root
@@ -141,8 +141,8 @@ static bool isSummand(KernelOp kernel, unsigned number) {
 
 /// Whether the body reads argument `number` only element by element, at the
 /// element that it computes.
-static bool isReadInPlace(KernelOp kernel, unsigned number) {
-  if (isSummand(kernel, number))
+static bool isReadInPlace(KernelOp kernel, unsigned number, bool addInPlace) {
+  if (addInPlace && isSummand(kernel, number))
     return true;
   if (kernel.getKind() != KernelKind::Loop)
     return false;
@@ -185,7 +185,8 @@ int64_t Assigner::findInPlace(OpResult result) {
                   return layouts.get(other).root == source.root;
                 }) == 1;
     if (dies && same && once &&
-        (!kernel || isReadInPlace(kernel, operand.getOperandNumber())))
+        (!kernel ||
+         isReadInPlace(kernel, operand.getOperandNumber(), addInPlace)))
       return it->second.block;
   }
   return -1;
@@ -357,7 +358,8 @@ struct AssignBuffersPass
   using AssignBuffersPassBase::AssignBuffersPassBase;
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal() && failed(Assigner(function, reuse).run()))
+      if (!function.isExternal() &&
+          failed(Assigner(function, reuse, addInPlace).run()))
         return signalPassFailure();
   }
 };

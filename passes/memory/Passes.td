@@ -24,6 +24,10 @@ def ResolveViewsPass : Pass<"cleave-resolve-views", "::mlir::ModuleOp"> {
     %a = cleave.kernel attention(...) {cleave.orders = [array<i64: 0, 2, 1, 3>]} : ...
     ```
   }];
+  let options = [
+    Option<"channelsLast", "channels-last", "bool", "true",
+           "convolutions store their channels last, and what follows them does">,
+  ];
   let dependentDialects = ["::cleave::CleaveDialect"];
 }
 
@@ -72,6 +76,8 @@ def AssignBuffersPass : Pass<"cleave-assign-buffers", "::mlir::ModuleOp"> {
   let options = [
     Option<"reuse", "reuse", "bool", "true",
            "share bytes between values that do not live at the same time">,
+    Option<"addInPlace", "add-in-place", "bool", "true",
+           "a convolution may overwrite an operand that is added to it">,
   ];
 }
 

@@ -7,7 +7,7 @@
 // copies are made once.
 //
 // Convolutions store channels last, the layout of oneDNN's fast code, and the
-// elementwise and pooling kernels behind them follow.
+// elementwise and pooling kernels behind them follow; unless told otherwise.
 //
 //===----------------------------------------------------------------------===//
 
@@ -54,8 +54,8 @@ static void setOrder(KernelOp kernel, ArrayRef<int64_t> order) {
 
 /// Attention stores rows of any order of the outer dims; so does a loop kernel
 /// as long as the innermost dim stays innermost.
-static void chooseOrders(KernelOp kernel) {
-  if (kernel.getKind() == KernelKind::Conv)
+static void chooseOrders(KernelOp kernel, bool channelsLast) {
+  if (kernel.getKind() == KernelKind::Conv && channelsLast)
     return setOrder(kernel, getChannelsLast(getRank(kernel.getResult(0))));
   bool free = kernel.getKind() == KernelKind::Attention ||
               kernel.getKind() == KernelKind::Loop;
@@ -73,7 +73,8 @@ namespace {
 /// Walks one function.
 class Resolver {
 public:
-  explicit Resolver(func::FuncOp function) : function(function) {}
+  Resolver(func::FuncOp function, bool channelsLast)
+      : function(function), channelsLast(channelsLast) {}
   void run();
 
 private:
@@ -88,6 +89,7 @@ private:
   Value copyBefore(Operation *user, Value value, ArrayRef<int64_t> order);
 
   func::FuncOp function;
+  bool channelsLast; ///< of convolutions
   Layouts layouts;
   /// By the block they are for, the value and the order.
   llvm::DenseMap<std::pair<Block *, std::pair<Value, Attribute>>, Value> copies;
@@ -212,7 +214,7 @@ bool Resolver::isChannelsLast(Value value) const {
 void Resolver::visitConv(KernelOp kernel) {
   for (OpOperand &operand : kernel->getOpOperands())
     if (!isa_and_nonnull<BroadcastOp>(operand.get().getDefiningOp()) &&
-        !isChannelsLast(operand.get()))
+        !(channelsLast && isChannelsLast(operand.get())))
       makeDense(operand);
 }
 
@@ -279,7 +281,7 @@ void Resolver::visit(Operation *op) {
 
 void Resolver::visitBlock(Block &block) {
   for (auto kernel : block.getOps<KernelOp>())
-    chooseOrders(kernel);
+    chooseOrders(kernel, channelsLast);
   for (BlockArgument argument : block.getArguments())
     layouts.addArgument(argument);
   for (Operation &op : llvm::make_early_inc_range(block)) {
@@ -293,10 +295,11 @@ void Resolver::run() { visitBlock(function.front()); }
 
 namespace {
 struct ResolveViewsPass : cleave::impl::ResolveViewsPassBase<ResolveViewsPass> {
+  using ResolveViewsPassBase::ResolveViewsPassBase;
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isExternal())
-        Resolver(function).run();
+        Resolver(function, channelsLast).run();
   }
 };
 } // namespace

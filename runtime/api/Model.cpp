@@ -116,6 +116,7 @@ void CleaveModel::start(Rank &rank, int threads) {
                                          threadCount(threads, transport));
   });
   transport.connect(manifest.groups);
+  rank.run->connect();
 }
 
 void CleaveModel::leave(Rank &rank, const Failure &failure) {

@@ -350,6 +350,8 @@ void cleaveConv(CleaveContext *context, int32_t slot,
                 const CleaveConvDesc *desc, const void *input,
                 const void *weight, void *output, const void *const *post) {
   guarded(context, [&] {
+    if (context->device)
+      return context->device->conv(slot, *desc, input, weight, output, post);
     std::unique_ptr<LibraryOp> &op = context->slots.at(slot);
     if (!op)
       op = std::make_unique<Conv>(*context, *desc, weight, post);

@@ -227,6 +227,8 @@ void cleaveMatmul(CleaveContext *context, int32_t slot,
                   const CleaveMatmulDesc *desc, const void *a, const void *b,
                   void *c, const void *const *post) {
   guarded(context, [&] {
+    if (context->device)
+      return context->device->matmul(slot, *desc, a, b, c, post);
     std::unique_ptr<LibraryOp> &op = context->slots.at(slot);
     if (!op)
       op = std::make_unique<Matmul>(*context, *desc, a, b);

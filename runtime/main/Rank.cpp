@@ -130,11 +130,18 @@ void runRank(const RunOptions &options, const Manifest &manifest,
     const CleaveProgram &program =
         findProgram(manifest, transport.rank(), linked);
     std::vector<Array> inputs = readInputs(options.inputs, manifest.inputs);
+    DeviceOptions device;
+    device.deadlines = options.deadlines;
+    // A step that is replayed makes no calls that a trace could note.
+    device.graph = options.graph && options.trace.empty();
+    device.tf32 = options.tf32;
     run = std::make_unique<RankRun>(manifest, program, transport,
-                                    threadCount(options.threads, transport));
+                                    threadCount(options.threads, transport),
+                                    device);
     run->setInputs(addresses(inputs));
   });
   transport.connect(manifest.groups);
+  run->connect();
 
   std::vector<double> times = runSteps(options, manifest, *run, transport);
   std::vector<Array> outputs;

@@ -33,26 +33,53 @@ makeBuffers(const std::vector<PortInfo> &ports,
 }
 
 RankRun::RankRun(const Manifest &manifest, const CleaveProgram &program,
-                 Transport &transport, int threads)
+                 Transport &transport, int threads,
+                 const DeviceOptions &options)
     : manifest(manifest), program(program), transport(transport),
       info(manifest.programOf(transport.rank())),
       coords(manifest.ranks[transport.rank()].coords),
       ctx(&transport, program.slotCount, threads),
-      states(manifest, transport.rank()), arena(program.arenaBytes),
+      states(manifest, transport.rank()),
+      arena(program.device ? 0 : program.arenaBytes),
       inputs(makeBuffers(info.inputs, manifest.inputs, inputPointers)),
       outputs(makeBuffers(info.outputs, manifest.outputs, outputPointers)) {
   ctx.setRoutes(manifest.routes);
   states.declareConstants(ctx);
-  call(program.prepare);
+  if (program.device) {
+    DeviceOptions own = options;
+    own.program = &program;
+    own.transport = &transport;
+    ctx.device = loadCudaDevice(own);
+    onDevice = std::make_unique<DeviceMemory>(
+        *ctx.device, program, info, manifest, states.addresses(), coords);
+  }
+  if (program.prepare && ctx.device)
+    ctx.device->runOnce([&] { call(program.prepare); });
+  else if (program.prepare)
+    call(program.prepare);
+}
+
+CleaveStep RankRun::tables() {
+  if (onDevice)
+    return onDevice->step();
+  return {arena.data(),
+          inputPointers.data(),
+          outputPointers.data(),
+          states.addresses(),
+          coords.data(),
+          coords.data(),
+          nullptr};
 }
 
 void RankRun::call(void (*function)(CleaveContext *, const CleaveStep *)) {
-  if (!function)
-    return;
-  CleaveStep step{arena.data(), inputPointers.data(), outputPointers.data(),
-                  states.addresses(), coords.data()};
+  CleaveStep step = tables();
   function(&ctx, &step);
   ctx.throwIfFailed();
+}
+
+void RankRun::connect() {
+  if (ctx.device)
+    ctx.device->connect(manifest.groups, manifest.channels);
 }
 
 void RankRun::setInputs(std::span<const void *const> wholes) {
@@ -62,11 +89,16 @@ void RankRun::setInputs(std::span<const void *const> wholes) {
     Slice slice = sliceOf(port, input.shape, coords, manifest.axisSizes);
     takeSlice(static_cast<const std::byte *>(wholes[port.index]), input.shape,
               inputs[i].data(), port.shape, slice, dtypeBytes(input.dtype));
+    if (onDevice)
+      onDevice->setInput(i, inputs[i]);
   }
 }
 
 void RankRun::step() {
-  call(program.step);
+  if (ctx.device)
+    ctx.device->run([&] { call(program.step); });
+  else
+    call(program.step);
   if (ctx.trace)
     ctx.trace->endStep();
 }
@@ -78,6 +110,8 @@ static bool contributes(const Manifest &manifest, int rank,
 }
 
 void RankRun::sendOutput(size_t port) {
+  if (onDevice)
+    onDevice->getOutput(port, outputs[port]);
   const TensorInfo &output = manifest.outputs[info.outputs[port].index];
   transport.send(0, outputs[port].data(), outputs[port].size(),
                  OutputTag + info.outputs[port].index, output.name.c_str());

@@ -9,6 +9,7 @@
 #define CLEAVE_RUNTIME_MAIN_RANKRUN_H
 
 #include "runtime/Context.h"
+#include "runtime/main/DeviceMemory.h"
 #include "runtime/program/State.h"
 
 #include <span>
@@ -17,8 +18,12 @@ namespace cleave::rt {
 
 class RankRun {
 public:
+  /// `options` are those of the run that matter to a device.
   RankRun(const Manifest &manifest, const CleaveProgram &program,
-          Transport &transport, int threads);
+          Transport &transport, int threads, const DeviceOptions &options = {});
+
+  /// Connects the ranks' devices, if the program has one. All ranks call it.
+  void connect();
 
   /// Takes this rank's parts of whole inputs, in the order of the manifest.
   void setInputs(std::span<const void *const> wholes);
@@ -33,6 +38,7 @@ public:
 
 private:
   /// Calls a function of the program; throws its first error.
+  CleaveStep tables();
   void call(void (*function)(CleaveContext *, const CleaveStep *));
   void sendOutput(size_t port);
   void collectOutput(int index, void *whole);
@@ -44,10 +50,11 @@ private:
   const std::vector<int64_t> &coords;
   CleaveContext ctx;
   RankState states;
-  AlignedBuffer arena;
+  AlignedBuffer arena; ///< none where there is a device
   // Filled while the buffers are made, hence before them.
   std::vector<void *> inputPointers, outputPointers;
   std::vector<AlignedBuffer> inputs, outputs;
+  std::unique_ptr<DeviceMemory> onDevice; ///< null: the program is for CPUs
 };
 
 } // namespace cleave::rt

@@ -118,6 +118,11 @@ parseRunOptions(int argc, char **argv, const std::filesystem::path &directory) {
                "the steps from the first on")
       ->needs(checkpoint);
   app.add_option("--trace", options.trace, "folder for trace.json");
+  app.add_flag("--no-graph{false}", options.graph,
+               "on a device: queue each step anew, rather than replay one that "
+               "was captured");
+  app.add_flag("--tf32", options.tf32,
+               "on a device: products of f32 may be computed in tf32");
   app.add_option("--log-level", options.logLevel, "error, warn, info or debug");
   app.add_option("--directory", options.directory,
                  "folder of manifest.json (default: beside the executable)");

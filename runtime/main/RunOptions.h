@@ -34,6 +34,8 @@ struct RunOptions {
   int64_t checkpointEvery = 0;      ///< steps; 0: at the end alone
   bool resume = false;              ///< start from the last checkpoint
   std::string logLevel;
+  bool graph = true; ///< of a device: replay a captured step
+  bool tf32 = false; ///< of a device: products of f32 in tf32
 };
 
 /// Parses the command line; `directory` is the default of --directory. Returns

@@ -158,6 +158,10 @@ static void verify(const Manifest &manifest) {
       verifyIndex(from, manifest.ranks.size(), "rank");
       verifyIndex(to, manifest.ranks.size(), "rank");
     }
+  for (const auto &[from, to, tag] : manifest.channels) {
+    verifyIndex(from, manifest.ranks.size(), "rank");
+    verifyIndex(to, manifest.ranks.size(), "rank");
+  }
 }
 
 static Manifest parse(const json &root) {
@@ -176,6 +180,7 @@ static Manifest parse(const json &root) {
   manifest.ranks = readList(root, "ranks", readRank);
   manifest.groups = root.value("groups", GroupTable());
   manifest.routes = root.value("routes", RouteTable());
+  manifest.channels = root.value("channels", ChannelTable());
   manifest.inputs = readList(root, "inputs", readTensor);
   manifest.outputs = readList(root, "outputs", readTensor);
   verify(manifest);

@@ -77,6 +77,7 @@ struct Manifest {
   std::vector<RankInfo> ranks;
   GroupTable groups;
   RouteTable routes;
+  ChannelTable channels;
   std::vector<TensorInfo> inputs, outputs;
 
   const ProgramInfo &programOf(int rank) const {

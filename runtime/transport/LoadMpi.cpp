@@ -9,20 +9,12 @@
 
 #include "runtime/Format.h"
 #include "runtime/support/Error.h"
+#include "runtime/support/OwnFolder.h"
 
 #include <cstdlib>
 #include <dlfcn.h>
-#include <filesystem>
 
 namespace cleave::rt {
-
-/// The folder of the shared object that holds this function.
-static std::filesystem::path ownFolder() {
-  Dl_info info;
-  if (!dladdr(reinterpret_cast<void *>(&ownFolder), &info) || !info.dli_fname)
-    fail(ExitDevice, "cannot find the file of the runtime library");
-  return std::filesystem::absolute(info.dli_fname).parent_path();
-}
 
 std::unique_ptr<Transport> loadMpiTransport(const MpiOptions &options) {
   const char *named = std::getenv("CLEAVE_MPI_LIB");

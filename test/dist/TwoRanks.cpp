@@ -56,4 +56,5 @@ extern "C" const CleaveProgram cleave_program = {CLEAVE_ABI_VERSION,
                                                  "two-ranks-1",
                                                  "two ranks",
                                                  step,
+                                                 nullptr,
                                                  nullptr};

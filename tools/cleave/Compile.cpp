@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/Codegen.h"
+#include "codegen/cuda/DeviceCode.h"
 #include "ir/Cleave.h"
 #include "passes/cost/Cluster.h"
 #include "tools/cleave/CompileFlags.h"
@@ -14,8 +15,11 @@
 #include "tools/cleave/Verbs.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+
+#include <set>
 
 using namespace cleave;
 using namespace mlir;
@@ -31,21 +35,40 @@ static std::string findResources() {
   return folder.str().str();
 }
 
-/// Programs are for CPUs: a cluster of others can be planned for, no more.
-static LogicalResult verifyCluster(MLIRContext &context,
-                                   const CompileFlags &flags) {
+/// Target and architectures that the flags leave open are those of the cluster,
+/// whose devices must be of one kind then.
+static LogicalResult chooseTarget(MLIRContext &context, CompileFlags &flags) {
+  std::set<std::string> targets, archs;
   const std::string &path = flags.pipeline.plan.cluster;
-  if (path.empty())
-    return success();
-  FailureOr<Cluster> cluster = readCluster(&context, path);
-  if (failed(cluster))
-    return failure();
-  for (const Device &device : cluster->devices)
-    if (device.target != "cpu" && flags.emit != "plan")
-      return emitError(FileLineColLoc::get(&context, path, 0, 0))
-             << "device '" << device.name << "' has target " << device.target
-             << ", but programs are made for cpu only (--emit plan plans for "
-                "any)";
+  if (!path.empty()) {
+    FailureOr<Cluster> cluster = readCluster(&context, path);
+    if (failed(cluster))
+      return failure();
+    for (const Device &device : cluster->devices) {
+      targets.insert(device.target);
+      if (device.target == "cuda" && !device.arch.empty())
+        archs.insert(device.arch);
+    }
+  }
+  auto refuse = [&](const Twine &why) {
+    return emitError(FileLineColLoc::get(&context, path, 0, 0)) << why;
+  };
+  if (flags.target.empty()) {
+    if (targets.size() > 1 && flags.emit != "plan")
+      return refuse("has devices of several targets, but the programs of a "
+                    "model are for one: --target says which");
+    flags.target = targets.empty() ? "cpu" : *targets.begin();
+  }
+  if (flags.archs.empty())
+    flags.archs = archs.empty() ? "sm_80,sm_90,sm_100" : llvm::join(archs, ",");
+  for (StringRef arch : llvm::split(flags.archs, ','))
+    if (flags.target == "cuda" && !parseArch(arch))
+      return refuse("has the architecture '" + arch +
+                    "', which is none of CUDA from sm_80 on");
+  flags.pipeline.target = flags.target;
+  if (flags.emit == "ptx" && flags.target != "cuda")
+    return emitError(UnknownLoc::get(&context))
+           << "--emit ptx needs --target cuda";
   return success();
 }
 
@@ -98,22 +121,27 @@ static EmitOptions getEmitOptions(const CompileFlags &flags,
   // MLIR is text in one file, too, which is not written by emitProgram.
   options.kind = flags.emit == "out"   ? EmitKind::Out
                  : flags.emit == "obj" ? EmitKind::Object
+                 : flags.emit == "ptx" ? EmitKind::Ptx
                                        : EmitKind::Llvm;
   options.model = llvm::sys::path::stem(flags.model).str();
   options.cpu = flags.cpu;
+  options.target = flags.target;
+  for (llvm::StringRef arch : llvm::split(flags.archs, ','))
+    options.archs.push_back(arch.str());
+  options.cudaPath = flags.cudaPath;
   options.resources = findResources();
   options.progress = [&progress](StringRef text) { progress.step(text); };
   return options;
 }
 
-static int compileModel(MLIRContext &context, const CompileFlags &flags) {
+static int compileModel(MLIRContext &context, CompileFlags flags) {
   Progress progress;
+  if (failed(chooseTarget(context, flags)))
+    return ExitPlan;
   EmitOptions options = getEmitOptions(flags, progress);
   if (failed(verifyOutput(&context, options)) ||
       failed(makeFolder(&context, flags.dumpFolder)))
     return ExitUsage;
-  if (failed(verifyCluster(context, flags)))
-    return ExitPlan;
   progress.step("importing");
   FailureOr<OwningOpRef<ModuleOp>> module =
       loadModule(context, flags.model, flags.imports);

@@ -2,6 +2,7 @@
 
 #include "tools/cleave/CompileFlags.h"
 
+#include "codegen/cuda/DeviceCode.h"
 #include "passes/plan/Options.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -105,6 +106,15 @@ static void addTrainFlags(CLI::App &command, CompileFlags &flags) {
       ->check(CLI::Validator(verifyRate, ""));
 }
 
+static std::string verifyArchs(const std::string &text) {
+  for (llvm::StringRef arch : llvm::split(text, ','))
+    if (!parseArch(arch))
+      return "expected architectures from sm_80 on, such as sm_80,sm_90; found "
+             "'" +
+             arch.str() + "'";
+  return "";
+}
+
 void cleave::addPlanningFlags(CLI::App &command, CompileFlags &flags,
                               const char *output) {
   command.add_option("model", flags.model, "MODEL.onnx, .onnxtxt or .mlir")
@@ -125,14 +135,26 @@ CLI::App *cleave::addCompileFlags(CLI::App &app, CompileFlags &flags) {
   addPlanningFlags(*command, flags, "the folder to write");
   command->add_flag("--print-plan", flags.printPlan,
                     "print the plans that were considered, and why this one");
+  command
+      ->add_option("--target", flags.target,
+                   "cpu or cuda (default: what the cluster's devices are)")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
+  command
+      ->add_option("--arch", flags.archs,
+                   "sm_80,sm_90: CUDA architectures to make binaries for "
+                   "(default: the cluster's, else sm_80,sm_90,sm_100)")
+      ->check(verifyArchs);
+  command->add_option("--cuda-path", flags.cudaPath,
+                      "the folder of a CUDA toolkit (default: that of the "
+                      "ptxas on PATH, or a usual place)");
   command->add_option("--target-cpu", flags.cpu,
                       "a CPU that LLVM knows (default: this machine's)");
   command->add_option("--dump-passes", flags.dumpFolder,
                       "folder for the IR after each pass");
   command
       ->add_option("--emit", flags.emit,
-                   "out, or a file: plan, mlir, llvm; or a folder: obj")
-      ->check(CLI::IsMember({"out", "plan", "mlir", "llvm", "obj"}));
+                   "out, or a file: plan, mlir, llvm, ptx; or a folder: obj")
+      ->check(CLI::IsMember({"out", "plan", "mlir", "llvm", "obj", "ptx"}));
   command->add_flag("--no-verify{false}", flags.pipeline.verify,
                     "leave out the checks between phases");
   return command;

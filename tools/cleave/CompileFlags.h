@@ -17,7 +17,10 @@ struct ModelFlags {
 
 struct CompileFlags {
   std::string model, out;
-  std::string emit = "out"; ///< out, plan, mlir, llvm or obj
+  std::string emit = "out"; ///< out, plan, mlir, llvm, obj or ptx
+  std::string target;       ///< cpu or cuda; empty: what the cluster says
+  std::string archs;        ///< "sm_80,sm_90"; empty: what the cluster says
+  std::string cudaPath;
   std::string cpu = "native";
   std::string dumpFolder;
   bool printPlan = false;

@@ -73,7 +73,8 @@ static Object describeProgram(const Object &manifest, int64_t number) {
                 {"weightBytes", getStateBytes(program)},
                 {"reductions", reductions},
                 {"flops", program.getNumber("flops").value_or(0)},
-                {"counts", std::move(counts)}};
+                {"counts", std::move(counts)},
+                {"device", getObject(program, "device")}};
 }
 
 static Object describe(const Object &manifest) {
@@ -130,6 +131,31 @@ static void printCounts(const Object &counts, const char *title,
     llvm::outs() << "  " << title << ": " << text << "\n";
 }
 
+/// "sm_90: 13 kernels, at most 66 registers and 4 KiB of shared memory, no
+/// spills".
+static void printDevice(const Object &device) {
+  if (device.empty())
+    return;
+  llvm::outs() << "  launches: " << getCount(device, "launches") << "\n";
+  std::map<std::string, const Array *> binaries;
+  for (const auto &[arch, kernels] : *device.getObject("binaries"))
+    binaries[arch.str()] = kernels.getAsArray();
+  for (const auto &[arch, kernels] : binaries) {
+    int64_t registers = 0, shared = 0, spills = 0;
+    for (const Value &entry : *kernels) {
+      const Object &kernel = *entry.getAsObject();
+      registers = std::max(registers, getCount(kernel, "registers"));
+      shared = std::max(shared, getCount(kernel, "sharedBytes"));
+      spills += getCount(kernel, "spillBytes");
+    }
+    llvm::outs() << llvm::formatv(
+        "  {0}: {1} kernels, at most {2} registers and {3} of shared memory, "
+        "{4}\n",
+        arch, kernels->size(), registers, formatBytes(shared),
+        spills ? formatBytes(spills) + " of spills" : "no spills");
+  }
+}
+
 static void printProgram(const Object &program) {
   llvm::outs() << llvm::formatv("program {0}: ranks {1}\n  memory of a rank: "
                                 "{2} of weights, {3} of arena ({4} live)\n",
@@ -147,6 +173,7 @@ static void printProgram(const Object &program) {
   llvm::outs() << "  reductions: " << getCount(program, "reductions") << "\n";
   llvm::outs() << llvm::formatv("  products: {0:F3} GFLOP a step of a rank\n",
                                 1e-9 * *program.getNumber("flops"));
+  printDevice(*program.getObject("device"));
 }
 
 static void print(const Object &facts) {
@@ -157,6 +184,12 @@ static void print(const Object &facts) {
   llvm::outs() << "needs: glibc " << needs.getString("glibc").value_or("?");
   if (auto mpi = needs.getString("mpi"))
     llvm::outs() << ", " << *mpi;
+  if (const Array *archs = needs.getArray("cuda")) {
+    llvm::outs() << ", CUDA with a device of";
+    for (const Value &arch : *archs)
+      llvm::outs() << " " << arch.getAsString().value_or("?");
+    llvm::outs() << " or later";
+  }
   llvm::outs() << "\n";
   std::map<std::string, int64_t> axes;
   for (const auto &[name, size] : *facts.getObject("axes"))

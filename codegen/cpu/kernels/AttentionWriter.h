@@ -8,7 +8,7 @@
 #ifndef CLEAVE_CODEGEN_CPU_KERNELS_ATTENTIONWRITER_H
 #define CLEAVE_CODEGEN_CPU_KERNELS_ATTENTIONWRITER_H
 
-#include "codegen/cpu/kernels/Template.h"
+#include "codegen/cpu/kernels/Templates.h"
 
 namespace cleave {
 

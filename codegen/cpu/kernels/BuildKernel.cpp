@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/kernels/Template.h"
+#include "codegen/cpu/kernels/Templates.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -15,63 +15,6 @@
 
 using namespace cleave;
 using namespace mlir;
-
-bool cleave::isGenerated(KernelKind kind) {
-  return kind != KernelKind::Matmul && kind != KernelKind::Conv;
-}
-
-/// What a set error cell of this kernel means; none: it cannot fail.
-static std::string getFailMessage(KernelOp kernel) {
-  std::string message;
-  kernel.getBody().walk([&](Operation *op) {
-    llvm::TypeSwitch<Operation *>(op).Case<GatherOp, ScatterOp>([&](auto op) {
-      std::string size =
-          std::to_string(op.getX().getType().getDimSize(op.getDim()));
-      message =
-          "an index is out of range: expected -" + size + " <= index < " + size;
-    });
-    if (!isa<CrossEntropyOp, CrossEntropyGradOp>(op))
-      return;
-    auto logits = cast<RankedTensorType>(op->getOperand(0).getType());
-    message = "a label is out of range: expected 0 <= label < " +
-              std::to_string(logits.getShape().back()) + " or ignore_index";
-  });
-  return message;
-}
-
-static View getView(Value base, Type type, BufferAttr buffer) {
-  View view;
-  view.base = base;
-  view.element = cast<RankedTensorType>(type).getElementType();
-  view.strides = llvm::to_vector(buffer.getStrides());
-  return view;
-}
-
-/// Types that the templates compute with.
-static LogicalResult verifyTypes(KernelOp kernel) {
-  auto isKnown = [](Type type) {
-    Type element = getElementTypeOrSelf(type);
-    if (auto integer = dyn_cast<IntegerType>(element))
-      return llvm::is_contained({1u, 8u, 16u, 32u, 64u}, integer.getWidth());
-    return element.isF16() || element.isBF16() || element.isF32() ||
-           element.isF64();
-  };
-  WalkResult result = kernel.getBody().walk([&](Operation *op) {
-    for (Type type : op->getResultTypes())
-      if (!isKnown(type)) {
-        op->emitOpError() << "has no code for " << type
-                          << ", expected bool, int8 to int64, f16, bf16, f32 "
-                             "or f64 elements";
-        return WalkResult::interrupt();
-      }
-    return WalkResult::advance();
-  });
-  for (Type type : kernel.getOperandTypes())
-    if (!isKnown(type))
-      return kernel.emitOpError()
-             << "has no code for operands of type " << type;
-  return failure(result.wasInterrupted());
-}
 
 static FailureOr<KernelPlan> build(Template &kernel) {
   switch (kernel.op.getKind()) {
@@ -92,30 +35,11 @@ static FailureOr<KernelPlan> build(Template &kernel) {
          << " is a library call and has no generated code";
 }
 
-/// Makes views of operands, results and constant arrays at the function's
-/// start.
-static void makeViews(Template &kernel, Value args, bool mayFail,
-                      ArrayRef<BufferAttr> operands,
-                      ArrayRef<BufferAttr> results) {
-  Code &code = kernel.code;
+/// Pointer `number` of a kernel function's arguments.
+static Value loadArgument(Code &code, Value arguments, int64_t number) {
   Type pointer = code.pointerType();
-  int64_t number = 0;
-  auto nextArgument = [&]() -> Value {
-    Value slot = code.address(args, pointer, code.index(number++));
-    return code.b.create<LLVM::LoadOp>(code.loc, pointer, slot, 8);
-  };
-  Block &body = kernel.op.getBody().front();
-  for (auto [argument, buffer] : llvm::zip(body.getArguments(), operands))
-    kernel.views[argument] =
-        getView(nextArgument(), argument.getType(), buffer);
-  for (auto [type, buffer] : llvm::zip(kernel.op.getResultTypes(), results))
-    kernel.results.push_back(getView(nextArgument(), type, buffer));
-  if (mayFail)
-    kernel.errorCell = nextArgument();
-  for (auto constant : body.getOps<ConstantOp>())
-    if (auto value = dyn_cast<DenseElementsAttr>(constant.getValue()))
-      if (!value.isSplat())
-        kernel.views[constant.getResult()] = makeConstantView(code, value);
+  Value slot = code.address(arguments, pointer, code.index(number));
+  return code.b.create<LLVM::LoadOp>(code.loc, pointer, slot, 8);
 }
 
 FailureOr<KernelPlan> cleave::buildKernel(KernelOp op,
@@ -148,7 +72,13 @@ FailureOr<KernelPlan> cleave::buildKernel(KernelOp op,
   kernel.end = entry->getArgument(2);
   kernel.scratch = entry->getArgument(3);
   std::string message = getFailMessage(op);
-  makeViews(kernel, entry->getArgument(0), !message.empty(), operands, results);
+  SmallVector<Value> addresses;
+  for (size_t i = 0, e = operands.size() + results.size(); i < e; ++i)
+    addresses.push_back(loadArgument(code, entry->getArgument(0), i));
+  makeViews(kernel, addresses, operands, results);
+  if (!message.empty())
+    kernel.errorCell =
+        loadArgument(code, entry->getArgument(0), addresses.size());
   FailureOr<KernelPlan> plan = build(kernel);
   b.create<LLVM::ReturnOp>(loc, ValueRange());
   if (failed(plan)) {
@@ -158,39 +88,4 @@ FailureOr<KernelPlan> cleave::buildKernel(KernelOp op,
   plan->mayFail = !message.empty();
   plan->failMessage = message;
   return plan;
-}
-
-/// Prints the op with values by their number in the body.
-static void printKey(llvm::raw_ostream &out, Operation &op,
-                     llvm::DenseMap<Value, int64_t> &numbers) {
-  out << op.getName() << "(";
-  for (Value operand : op.getOperands())
-    out << numbers.lookup(operand) << ",";
-  out << ")" << op.getPropertiesAsAttribute() << "->";
-  for (Value result : op.getResults()) {
-    numbers.try_emplace(result, numbers.size());
-    out << result.getType() << ",";
-  }
-}
-
-std::string cleave::getKernelKey(KernelOp op, ArrayRef<BufferAttr> operands,
-                                 ArrayRef<BufferAttr> results) {
-  std::string key;
-  llvm::raw_string_ostream out(key);
-  out << stringifyKernelKind(op.getKind());
-  llvm::DenseMap<Value, int64_t> numbers;
-  Block &body = op.getBody().front();
-  for (BlockArgument argument : body.getArguments()) {
-    numbers.try_emplace(argument, numbers.size());
-    out << argument.getType() << ",";
-  }
-  for (Operation &inner : body)
-    printKey(out, inner, numbers);
-  for (ArrayRef<BufferAttr> buffers : {operands, results})
-    for (BufferAttr buffer : buffers) {
-      out << "[";
-      llvm::interleaveComma(buffer.getStrides(), out);
-      out << "]";
-    }
-  return key;
 }

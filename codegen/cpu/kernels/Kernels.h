@@ -24,25 +24,12 @@
 #ifndef CLEAVE_CODEGEN_CPU_KERNELS_KERNELS_H
 #define CLEAVE_CODEGEN_CPU_KERNELS_KERNELS_H
 
-#include "ir/Cleave.h"
+#include "codegen/kernels/Template.h"
 #include "mlir/IR/BuiltinOps.h"
 
 #include <string>
 
 namespace cleave {
-
-/// Range function of a kernel and how to run it.
-struct KernelPlan {
-  int64_t extent; ///< items of the iteration space; 0: nothing to do
-  int64_t grain;  ///< least items a call, so that a call is worth its cost
-  int64_t scratchBytesPerThread; ///< a multiple of 64; 64-byte aligned
-  bool mayFail = false;          ///< has an error cell as last argument
-  std::string failMessage;       ///< what a cell that is not 0 means, in words
-};
-
-/// Whether kernels of this kind are generated. The others (matmul, conv) are
-/// library calls of the host side.
-bool isGenerated(KernelKind kind);
 
 /// Adds `llvm.func @name(%args: !llvm.ptr, %begin: i64, %end: i64, %scratch:
 /// !llvm.ptr)` for the kernel to `target`, in LLVM, scf, arith, math and vector
@@ -53,11 +40,6 @@ mlir::FailureOr<KernelPlan> buildKernel(KernelOp op,
                                         llvm::ArrayRef<BufferAttr> results,
                                         llvm::StringRef name,
                                         mlir::ModuleOp target);
-
-/// Text that is equal for two kernels exactly when their functions would be:
-/// the kind, the body without locations, and the strides. Build each key once.
-std::string getKernelKey(KernelOp op, llvm::ArrayRef<BufferAttr> operands,
-                         llvm::ArrayRef<BufferAttr> results);
 
 /// Lowers what `buildKernel` made, and leaves LLVM dialect ops alone.
 mlir::LogicalResult lowerKernels(mlir::ModuleOp target);

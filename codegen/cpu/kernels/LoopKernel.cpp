@@ -13,7 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/kernels/Template.h"
+#include "codegen/cpu/kernels/Templates.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -21,14 +21,6 @@ using namespace cleave;
 using namespace mlir;
 
 namespace {
-/// A box of the results and what is stored there. A null value stores `fill`.
-struct Piece {
-  SmallVector<int64_t> shape;
-  SmallVector<Value> values;
-  SmallVector<View> targets;
-  double fill = 0;
-};
-
 /// How a piece is walked: `outer` groups and the innermost one in blocks.
 struct Walk {
   SmallVector<Group> outer;
@@ -64,63 +56,6 @@ private:
   bool failed = false;
 };
 } // namespace
-
-//===-- Pieces ------------------------------------------------------------===//
-
-/// The part of `view` that starts at `low` along `dim`.
-static View shifted(Code &code, View view, int64_t dim, int64_t low) {
-  view.base = code.address(view.base, getMemoryType(view.element),
-                           code.index(low * view.strides[dim]));
-  return view;
-}
-
-static SmallVector<Piece> getPieces(Code &code, ConcatOp op,
-                                    const View &target) {
-  SmallVector<Piece> pieces;
-  int64_t dim = op.getDim(), low = 0;
-  for (Value input : op.getInputs()) {
-    auto type = cast<RankedTensorType>(input.getType());
-    pieces.push_back({llvm::to_vector(type.getShape()),
-                      {input},
-                      {shifted(code, target, dim, low)}});
-    low += type.getDimSize(dim);
-  }
-  return pieces;
-}
-
-/// The operand inside; per dim a low and a high border, which span the
-/// operand's part of earlier dims and all of later ones.
-static SmallVector<Piece> getPieces(Code &code, PadOp op, View target) {
-  double fill = op.getValue().convertToDouble();
-  SmallVector<int64_t> shape = llvm::to_vector(op.getType().getShape());
-  SmallVector<Piece> pieces;
-  for (int64_t dim = 0, rank = shape.size(); dim < rank; ++dim) {
-    int64_t size = op.getX().getType().getDimSize(dim);
-    int64_t low = op.getLow()[dim], high = op.getHigh()[dim];
-    shape[dim] = low;
-    pieces.push_back({shape, {Value()}, {target}, fill});
-    shape[dim] = high;
-    pieces.push_back(
-        {shape, {Value()}, {shifted(code, target, dim, low + size)}, fill});
-    shape[dim] = size;
-    target = shifted(code, target, dim, low);
-  }
-  pieces.push_back({shape, {op.getX()}, {target}});
-  return pieces;
-}
-
-static SmallVector<Piece> getPieces(Template &kernel) {
-  auto yields = kernel.getYields();
-  if (yields.size() == 1) {
-    if (auto op = yields[0].getDefiningOp<ConcatOp>())
-      return getPieces(kernel.code, op, kernel.results[0]);
-    if (auto op = yields[0].getDefiningOp<PadOp>())
-      return getPieces(kernel.code, op, kernel.results[0]);
-  }
-  auto type = cast<RankedTensorType>(yields[0].getType());
-  return {{llvm::to_vector(type.getShape()), llvm::to_vector(yields),
-           kernel.results}};
-}
 
 //===-- Walks -------------------------------------------------------------===//
 

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/kernels/PoolWindows.h"
+#include "codegen/cpu/kernels/Templates.h"
+#include "codegen/kernels/PoolWindows.h"
 
 using namespace cleave;
 using namespace mlir;

@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/kernels/Template.h"
+#include "codegen/cpu/kernels/Templates.h"
 
 using namespace cleave;
 using namespace mlir;

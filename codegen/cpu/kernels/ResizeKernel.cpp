@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/kernels/Template.h"
+#include "codegen/cpu/kernels/Templates.h"
 
 #include <cmath>
 
