@@ -35,7 +35,8 @@ struct Index {
   mlir::Value base;
   int64_t step = 0;
   mlir::Value lanes;
-  int64_t multiple = 1; ///< the base is known to be a multiple of it
+  /// The base is known to be a multiple of it; 0: the base is 0.
+  int64_t multiple = 1;
 
   bool isUniform() const { return step == 0 && !lanes; }
 };

@@ -175,7 +175,7 @@ Value Evaluator::evaluate(BroadcastOp op, Frame &frame) {
   inner.mask = frame.mask;
   for (auto [dim, size] :
        llvm::zip(op.getDims(), op.getX().getType().getShape()))
-    inner.point.push_back(size == 1 ? Index{code.index(0), 0, Value()}
+    inner.point.push_back(size == 1 ? Index{code.index(0), 0, Value(), 0}
                                     : frame.point[dim]);
   return at(op.getX(), inner);
 }

@@ -34,7 +34,7 @@ llvm::DenseMap<Value, SmallVector<int64_t>> Template::getStrides() {
 }
 
 SmallVector<Index> cleave::getOrigin(Code &code, int64_t rank) {
-  return SmallVector<Index>(rank, Index{code.index(0), 0, Value()});
+  return SmallVector<Index>(rank, Index{code.index(0), 0, Value(), 0});
 }
 
 void cleave::setPoint(Code &code, MutableArrayRef<Index> point,

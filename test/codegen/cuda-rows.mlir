@@ -25,7 +25,7 @@ module attributes {
     %y = cleave.kernel row(%x) {cleave.buffers = [#cleave.buffer<output 0, 0, [128, 1]>]}
         : (tensor<40x128xf32>) -> tensor<40x128xf32> {
     ^bb0(%i: tensor<40x128xf32>):
-      %s = cleave.softmax %i {dim = 1 : i64} : tensor<40x128xf32>
+      %s = cleave.softmax %i {dim = 1 : i64} : (tensor<40x128xf32>) -> tensor<40x128xf32>
       cleave.yield %s : tensor<40x128xf32>
     }
     // CHECK-LABEL: .entry reduce_1(
