@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-enum { CLEAVE_ABI_VERSION = 2, CLEAVE_MAX_RANK = 8, CLEAVE_MAX_POST_OPS = 6 };
+enum { CLEAVE_ABI_VERSION = 3, CLEAVE_MAX_RANK = 8, CLEAVE_MAX_POST_OPS = 6 };
 
 /// Element types. The order is part of the format.
 enum CleaveDtype {

@@ -11,6 +11,7 @@
 #   %fetched  the folder of models of packages    (REQUIRES: the name of the model)
 #   %models   a folder of exported models, if there is one (REQUIRES: models)
 #   %cudaemu  runs a command on the CUDA libraries that execute PTX on the CPU
+#             (REQUIRES: cudaemu)
 # REQUIRES: ptxas is for tests that assemble, with the ptxas of a CUDA toolkit.
 
 import os
@@ -87,6 +88,7 @@ if shutil.which("ptxas") or os.path.exists("/usr/local/cuda/bin/ptxas"):
 else:
     lit_config.note("no ptxas of a CUDA toolkit: tests that assemble are skipped")
 
-config.substitutions.append(
-    (r"%cudaemu\b", "env LD_LIBRARY_PATH=" + os.path.join(build, "cudaemu"))
-)
+emulated = os.path.join(build, "cudaemu")
+if os.path.exists(os.path.join(emulated, "libcuda.so.1")):
+    config.available_features.add("cudaemu")
+    config.substitutions.append((r"%cudaemu\b", "env LD_LIBRARY_PATH=" + emulated))

@@ -10,6 +10,7 @@
 
 #include "runtime/cuda/NcclGroup.h"
 #include "runtime/support/Deadline.h"
+#include "runtime/transport/Call.h"
 
 #include <algorithm>
 
@@ -163,6 +164,10 @@ void Communication::wait() {
       abort();
       fail(ExitPeer, "NCCL: a collective of rank {} failed: {}",
            transport.rank(), words);
+    }
+    if (transport.isStopped()) {
+      abort();
+      failStopped(Call("step", "a collective"));
     }
     if (!deadline.pause()) {
       abort();

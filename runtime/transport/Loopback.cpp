@@ -146,6 +146,7 @@ public:
 
   void finish() override {}
   void abort(int, const std::string &) override { hub->stopAll(); }
+  bool isStopped() const override { return hub->stop; }
 
 private:
   std::unique_ptr<Collectives>

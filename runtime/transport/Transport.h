@@ -103,6 +103,8 @@ public:
   virtual void finish() = 0;
   /// Ends all ranks because this one has failed. May return (loopback).
   virtual void abort(int exitCode, const std::string &message) = 0;
+  /// Whether another rank did, for who waits for something else than a call.
+  virtual bool isStopped() const { return false; }
 };
 
 /// The group of `me` in each row of `groups`; empty where it is in none.

@@ -46,4 +46,4 @@ module attributes {
 // CHECK: attributes
 // RUN: cleave compile %s --emit llvm -o - | FileCheck %s --check-prefix=TEXT
 // TEXT: @text{{.*}} = internal constant [{{.*}} x i8] c"the user's node\00"
-// TEXT: @cleave_program = constant { i32, i32, i64, ptr, ptr, ptr, ptr, ptr } { i32 2, i32 1, i64 256, ptr @program_identity, ptr @program_name, ptr @step, ptr null, ptr null }
+// TEXT: @cleave_program = constant { i32, i32, i64, ptr, ptr, ptr, ptr, ptr } { i32 3, i32 1, i64 256, ptr @program_identity, ptr @program_name, ptr @step, ptr null, ptr null }

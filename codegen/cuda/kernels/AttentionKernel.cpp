@@ -10,6 +10,8 @@
 // chunks of shared memory that lie together or are the same. Scores of 8 keys
 // at a time are sums over the parts, by shuffles.
 //
+// f16 and bf16 go to tensor cores: TensorAttentionKernel.cpp.
+//
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cuda/kernels/Templates.h"
@@ -291,10 +293,14 @@ void AttentionWriter::storeResult(ValueRange state) {
 }
 
 FailureOr<LaunchPlan> AttentionWriter::write() {
-  if (failed(verify()) || failed(findSizes()))
+  if (failed(verify()))
     return failure();
   if (op.getType().getNumElements() == 0)
     return LaunchPlan();
+  if (fitsTensorCores(op))
+    return buildTensorAttention(kernel, op);
+  if (failed(findSizes()))
+    return failure();
   keyTile = makeTile(queryChunks * parts * Chunk);
   valueTile = makeTile(resultChunks * parts * Chunk);
   Value block = getBlock(code), number = code.div(block, tiles);

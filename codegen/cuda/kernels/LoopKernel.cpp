@@ -254,7 +254,9 @@ FailureOr<LaunchPlan> cuda::buildLoopKernel(Template &kernel) {
   Operation *op = yields.size() == 1 ? yields[0].getDefiningOp() : nullptr;
   if (auto pool = dyn_cast_or_null<PoolOp>(op))
     return buildPoolKernel(kernel, pool);
-  if (isa_and_nonnull<ResizeOp, CumulateOp, TopKOp, ScatterOp>(op))
+  if (auto resize = dyn_cast_or_null<ResizeOp>(op))
+    return buildResizeKernel(kernel, resize);
+  if (isa_and_nonnull<CumulateOp, TopKOp, ScatterOp>(op))
     return buildItemKernel(kernel, op);
   return LoopWriter(kernel).write();
 }

@@ -18,9 +18,14 @@ mlir::FailureOr<LaunchPlan> buildLoopKernel(Template &);
 mlir::FailureOr<LaunchPlan> buildRowKernel(Template &);
 mlir::FailureOr<LaunchPlan> buildReduceKernel(Template &);
 mlir::FailureOr<LaunchPlan> buildAttentionKernel(Template &);
+/// Whether attention is of a type and of sizes that tensor cores take; its
+/// kernel then. The op must be all of its kernel.
+bool fitsTensorCores(AttentionOp);
+LaunchPlan buildTensorAttention(Template &, AttentionOp);
 mlir::FailureOr<LaunchPlan> buildPoolKernel(Template &, PoolOp);
+mlir::FailureOr<LaunchPlan> buildResizeKernel(Template &, ResizeOp);
 /// Writes a kernel whose elements are independent walks (cumulate, top-k,
-/// scatter, resize): a thread an item.
+/// scatter): a thread an item.
 mlir::FailureOr<LaunchPlan> buildItemKernel(Template &, mlir::Operation *);
 
 /// Elements of 16 bytes, the most that a thread loads or stores at once, for
