@@ -37,7 +37,11 @@ enum BlasDescAttribute {
   DescBiasPointer = 8,
 };
 enum BlasLayoutAttribute { LayoutBatchCount = 5, LayoutBatchOffset = 6 };
-enum BlasPreferenceAttribute { PreferenceMostWorkspace = 1 };
+/// That of the alignments is followed by those of b, c and d.
+enum BlasPreferenceAttribute {
+  PreferenceMostWorkspace = 1,
+  PreferenceAlignmentA = 5,
+};
 /// Parts of an epilogue; they add up.
 enum BlasEpilogue : int32_t {
   EpilogueNone = 1,

@@ -70,8 +70,10 @@ static Layout describe(const MatrixStrides &strides, int64_t rows,
 
 class Matmul {
 public:
+  /// The addresses of the first call; those of later ones are aligned as well.
   Matmul(BlasHandle handle, const CleaveMatmulDesc &desc, bool tf32,
-         size_t workspaceBytes);
+         size_t workspaceBytes, const void *a, const void *b, const void *c,
+         const void *const *post);
 
   void run(BlasHandle handle, const void *a, const void *b, void *c,
            const void *const *post, void *workspace, StreamHandle stream);
@@ -170,8 +172,16 @@ BlasLayout Matmul::makeLayout(const Layout &layout, int32_t dtype,
   return made;
 }
 
+/// Bytes that an address is a multiple of; nobody asks for more than 16.
+static uint32_t alignmentOf(const void *address) {
+  constexpr uintptr_t Most = 16;
+  auto bits = reinterpret_cast<uintptr_t>(address) | Most;
+  return static_cast<uint32_t>(bits & -bits);
+}
+
 Matmul::Matmul(BlasHandle handle, const CleaveMatmulDesc &desc, bool tf32,
-               size_t workspaceBytes) {
+               size_t workspaceBytes, const void *aBase, const void *bBase,
+               const void *cBase, const void *const *post) {
   readShape(desc);
   readPost(desc);
   Layout a = describe(shape.a, shape.m, shape.k, "the left operand");
@@ -207,6 +217,15 @@ Matmul::Matmul(BlasHandle handle, const CleaveMatmulDesc &desc, bool tf32,
   blasLt().cublasLtMatmulPreferenceSetAttribute(
       preference, PreferenceMostWorkspace, &workspaceBytes,
       sizeof(workspaceBytes));
+  if (isSwapped)
+    std::swap(aBase, bBase);
+  const void *bases[] = {bBase, aBase, addend < 0 ? cBase : post[addend],
+                         cBase};
+  for (int i = 0; i < 4; ++i) {
+    uint32_t alignment = alignmentOf(bases[i]);
+    blasLt().cublasLtMatmulPreferenceSetAttribute(
+        preference, PreferenceAlignmentA + i, &alignment, sizeof(alignment));
+  }
   int found = 0;
   Status status = blasLt().cublasLtMatmulAlgoGetHeuristic(
       handle, handles.desc, handles.b, handles.a,
@@ -295,7 +314,8 @@ void Products::run(int slot, const CleaveMatmulDesc &desc, const void *a,
   }
   std::unique_ptr<Matmul> &made = slots[slot];
   if (!made)
-    made = std::make_unique<Matmul>(handle, desc, tf32, WorkspaceBytes);
+    made = std::make_unique<Matmul>(handle, desc, tf32, WorkspaceBytes, a, b, c,
+                                    post);
   made->run(handle, a, b, c, post, workspace, stream);
 }
 

@@ -4,6 +4,7 @@
 
 #include "runtime/support/Error.h"
 #include "runtime/transport/Loopback.h"
+#include "runtime/transport/Tcp.h"
 
 #include <string_view>
 
@@ -22,10 +23,13 @@ static void verifyLauncher(const Launched &launched, int mpiSize) {
        mpiSize, launched.launcher, launched.size);
 }
 
-std::unique_ptr<Transport> joinRanks(const Launched &launched,
-                                     const MpiOptions &options) {
+std::unique_ptr<Transport>
+joinRanks(const Launched &launched, const MpiOptions &options, bool hasDevice) {
   if (launched.size == 1)
     return makeLoopbackTransport(makeLoopbackHub(1), 0, options.deadlines);
+  if (hasDevice && std::string_view(launched.launcher) == "torchrun")
+    return makeTcpTransport(readTcpOptions(
+        launched.rank, launched.size, launched.localRank, options.deadlines));
   std::unique_ptr<Transport> transport = loadMpiTransport(options);
   verifyLauncher(launched, transport->size());
   return transport;

@@ -8,10 +8,12 @@
 namespace cleave::rt {
 
 /// The transport of a launched process; a world of one needs no MPI, whatever
-/// started it. Throws Failure (ExitMismatch) when MPI does not see as many
-/// processes as the launcher started.
+/// started it, and device programs that torchrun starts meet over TCP. Throws
+/// Failure (ExitMismatch) when MPI does not see as many processes as the
+/// launcher started.
 std::unique_ptr<Transport> joinRanks(const Launched &launched,
-                                     const MpiOptions &options);
+                                     const MpiOptions &options,
+                                     bool hasDevice = false);
 
 } // namespace cleave::rt
 

@@ -69,7 +69,8 @@ int cleaveRankMain(const CleaveProgram *linked, int argc, char **argv) {
 
   std::unique_ptr<Transport> transport;
   if (auto failure = catchFailure([&] {
-        transport = joinRanks(launched, {prepared.options->deadlines});
+        transport = joinRanks(launched, {prepared.options->deadlines},
+                              linked->device != nullptr);
       })) {
     // Ranks that cannot meet cannot agree: the first of each host tells.
     if (launched.localRank == 0)
