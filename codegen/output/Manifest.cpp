@@ -153,15 +153,14 @@ static FailureOr<Object> printProgram(const RankModule &ranks,
       return failure();
     states.push_back(std::move(*entry));
   }
-  Object object{
-      {"name", program.name},
-      {"file", figures.file},
-      {"identity", figures.identity},
-      {"counts", countOps(program.function)},
-      {"flops", countFlops(program)},
-      {"inputs", printPorts(program, program.inputs)},
-      {"outputs", printPorts(program, program.outputs)},
-      {"state", std::move(states)}};
+  Object object{{"name", program.name},
+                {"file", figures.file},
+                {"identity", figures.identity},
+                {"counts", countOps(program.function)},
+                {"flops", countFlops(program)},
+                {"inputs", printPorts(program, program.inputs)},
+                {"outputs", printPorts(program, program.outputs)},
+                {"state", std::move(states)}};
   if (!figures.device.binaries.empty())
     object["device"] = printDevice(figures.device);
   return object;

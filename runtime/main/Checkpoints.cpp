@@ -56,6 +56,7 @@ int64_t Checkpoints::start(int64_t wantedSteps) {
       fail(ExitUsage,
            "--resume: '{}' has {} steps already, {} are wanted in all",
            last.string(), progress.step, wantedSteps);
+    run.pushState();
   });
   if (transport.rank() == 0)
     logf(LogLevel::Info, "resumed after step {} from '{}'", progress.step,
@@ -64,6 +65,7 @@ int64_t Checkpoints::start(int64_t wantedSteps) {
 }
 
 void Checkpoints::write(int64_t done) {
+  run.fetchState();
   last = writeCheckpoint(options.checkpoint, {done}, manifest, run.state(),
                          transport);
   written = done;

@@ -44,6 +44,10 @@ static std::vector<size_t> sizesOf(const std::vector<PortInfo> &ports,
   return sizes;
 }
 
+static size_t bytesOf(const StateInfo &state) {
+  return elementCount(state.shape) * dtypeBytes(state.dtype);
+}
+
 DeviceMemory::DeviceMemory(Device &device, const CleaveProgram &program,
                            const ProgramInfo &info, const Manifest &manifest,
                            void *const *state,
@@ -51,7 +55,7 @@ DeviceMemory::DeviceMemory(Device &device, const CleaveProgram &program,
     : device(device), coords(coords) {
   std::vector<size_t> stateSizes;
   for (const StateInfo &each : info.state)
-    stateSizes.push_back(elementCount(each.shape) * dtypeBytes(each.dtype));
+    stateSizes.push_back(bytesOf(each));
   states = place(device, stateSizes, "the weights");
   for (size_t i = 0; i < states.size(); ++i)
     device.upload(states[i], state[i], stateSizes[i]);
@@ -70,6 +74,18 @@ DeviceMemory::DeviceMemory(Device &device, const CleaveProgram &program,
                  inputs.end());
   inputs.resize(info.inputs.size());
   staging = device.allocateHost(*std::max_element(sizes.begin(), sizes.end()));
+}
+
+void DeviceMemory::fetchState(const ProgramInfo &info, void *const *state) {
+  for (size_t i = 0; i < states.size(); ++i)
+    if (info.state[i].isMutable)
+      device.download(state[i], states[i], bytesOf(info.state[i]));
+}
+
+void DeviceMemory::pushState(const ProgramInfo &info, void *const *state) {
+  for (size_t i = 0; i < states.size(); ++i)
+    if (info.state[i].isMutable)
+      device.upload(states[i], state[i], bytesOf(info.state[i]));
 }
 
 void DeviceMemory::setInput(size_t port, const AlignedBuffer &data) {

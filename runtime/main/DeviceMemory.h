@@ -22,6 +22,9 @@ public:
                const ProgramInfo &info, const Manifest &manifest,
                void *const *state, const std::vector<int64_t> &coords);
 
+  /// Copies what steps may store: to `state` on the host, and from it.
+  void fetchState(const ProgramInfo &info, void *const *state);
+  void pushState(const ProgramInfo &info, void *const *state);
   void setInput(size_t port, const AlignedBuffer &data);
   void getOutput(size_t port, AlignedBuffer &data);
   CleaveStep step() const;

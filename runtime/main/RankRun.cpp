@@ -82,6 +82,16 @@ void RankRun::connect() {
     ctx.device->connect(manifest.groups, manifest.channels);
 }
 
+void RankRun::fetchState() {
+  if (onDevice)
+    onDevice->fetchState(info, states.addresses());
+}
+
+void RankRun::pushState() {
+  if (onDevice)
+    onDevice->pushState(info, states.addresses());
+}
+
 void RankRun::setInputs(std::span<const void *const> wholes) {
   for (size_t i = 0; i < info.inputs.size(); ++i) {
     const PortInfo &port = info.inputs[i];

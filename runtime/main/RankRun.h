@@ -35,6 +35,10 @@ public:
 
   CleaveContext &context() { return ctx; }
   RankState &state() { return states; }
+  /// What steps have stored in the state of a device, brought to the host; and
+  /// what the host has, to the device. Nothing where there is no device.
+  void fetchState();
+  void pushState();
 
 private:
   /// Calls a function of the program; throws its first error.
