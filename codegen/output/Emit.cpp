@@ -130,20 +130,15 @@ EmitResult cleave::emitObjects(const RankModule &ranks,
   return EmitResult::Done;
 }
 
-LogicalResult cleave::emitPtx(const RankModule &ranks,
-                              const EmitOptions &options) {
-  std::error_code error;
-  llvm::ToolOutputFile file(options.output, error, llvm::sys::fs::OF_Text);
-  if (error)
-    return emitPlain(ranks)
-           << "cannot write '" << options.output << "': " << error.message();
+EmitResult cleave::emitPtx(const RankModule &ranks,
+                           const EmitOptions &options) {
+  std::string text;
   for (const Program &program : ranks.programs) {
     CudaTarget target({options.archs, options.cudaPath, /*ptxOnly=*/true});
     FailureOr<ProgramCode> code = buildProgram(ranks, program, target);
     if (failed(code))
-      return failure();
-    file.os() << target.getPtx();
+      return EmitResult::Invalid;
+    text += target.getPtx();
   }
-  file.keep();
-  return success();
+  return writeFile(ranks, options.output, text);
 }

@@ -37,8 +37,8 @@ mlir::FailureOr<TemporaryFile> writeTemporary(const OutFolder &folder,
                                      const EmitOptions &options);
 
 /// Writes the PTX of all programs to one file.
-[[nodiscard]] mlir::LogicalResult emitPtx(const RankModule &ranks,
-                                          const EmitOptions &options);
+[[nodiscard]] EmitResult emitPtx(const RankModule &ranks,
+                                 const EmitOptions &options);
 
 } // namespace cleave
 
