@@ -13,6 +13,7 @@
 #include "codegen/kernels/Template.h"
 #include "runtime/Abi.h"
 
+#include <cstring>
 #include <set>
 
 using namespace cleave;

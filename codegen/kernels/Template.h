@@ -28,6 +28,8 @@ struct KernelPlan {
   std::string failMessage;       ///< what a cell that is not 0 means, in words
 };
 
+/// A kernel function that is being written. A template whose kernel does items
+/// in ranges does those from `begin` to `end`, with `scratch` to work in.
 struct Template {
   Template(KernelOp op, Code &code) : op(op), code(code) {}
 
