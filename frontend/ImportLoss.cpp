@@ -68,7 +68,7 @@ static LogicalResult importCrossEntropy(NodeContext &node) {
   if (!scores || !labels || failed(verifyLabels(node, scores, labels)))
     return failure();
   Value losses = node.create<CrossEntropyOp>(
-      nullptr, moveClassesLast(node, scores), labels, ignored);
+      nullptr, moveClassesLast(node, scores), labels, ignored, APFloat(0.0));
   Value weights = makeWeights(node, labels, getElement(scores), ignored);
   SmallVector<Value> results{reduceLosses(node, losses, weights)};
   if (node.hasResult(1))

@@ -89,12 +89,39 @@ static LogicalResult importNorm(NodeContext &node, NormKind kind) {
 
 //===-- Batch, instance, group --------------------------------------------===//
 
+/// Running statistics are state that no optimizer changes. In training they
+/// have the value `next` from the end of the step on.
+static void keepStatistics(NodeContext &node, Value statistics, Value next) {
+  auto load = statistics.getDefiningOp<LoadOp>();
+  if (!load || !node.getTensors().isTraining())
+    return;
+  auto param =
+      SymbolTable::lookupNearestSymbolFrom<ParamOp>(load, load.getSymbolAttr());
+  param.setFrozen(true);
+  if (next)
+    node.getBuilder().create<StoreOp>(load.getLoc(),
+                                      node.cast(next, getElement(statistics)),
+                                      load.getSymbolAttr());
+}
+
+/// Mean and (biased) variance of each channel, over everything else.
+static std::pair<Value, Value> makeBatchStatistics(NodeContext &node, Value x) {
+  Shape dims = getIota(getShape(x).size());
+  dims.erase(dims.begin() + 1);
+  Value mean = node.mean(x, dims, /*keepDims=*/false);
+  Value deviation =
+      node.binary(BinaryKind::Sub, x, node.broadcast(mean, getShape(x), {1}));
+  Value square = node.binary(BinaryKind::Mul, deviation, deviation);
+  return {mean, node.mean(square, dims, /*keepDims=*/false)};
+}
+
 /// result = x a + b with one a and b a channel, in the statistics' type; or, as
-/// opsets before 9 can say, one for each place of a channel.
+/// opsets before 9 can say, one for each place of a channel. In training mode
+/// the statistics are those of x, and the running ones, results 1 and 2, move
+/// towards them.
 static LogicalResult importBatchNorm(NodeContext &node) {
-  node.ignoreAttribute("momentum"); // Only for training.
-  if (failed(node.requireInt("training_mode", 0)))
-    return failure();
+  double momentum = node.getFloat("momentum", 0.9f);
+  bool isTraining = node.getInt("training_mode", 0) != 0;
   bool isSpatial = node.getInt("spatial", 1) != 0;
   SmallVector<Value> operands = node.getOperands();
   if (operands.empty())
@@ -115,18 +142,35 @@ static LogicalResult importBatchNorm(NodeContext &node) {
   Type type = getElement(operands[4]);
   Value scale = node.cast(operands[1], type),
         bias = node.cast(operands[2], type);
-  Value shifted = node.binary(BinaryKind::Add, operands[4],
-                              node.getFloat("epsilon", 1e-5f));
+  Value wide = node.cast(x, type);
+  Value mean = operands[3], variance = operands[4];
+  SmallVector<Value> running(2);
+  if (isTraining) {
+    std::tie(mean, variance) = makeBatchStatistics(node, wide);
+    auto move = [&](Value from, Value to) {
+      return node.binary(BinaryKind::Add,
+                         node.binary(BinaryKind::Mul, from, momentum),
+                         node.binary(BinaryKind::Mul, to, 1 - momentum));
+    };
+    running = {move(operands[3], mean), move(operands[4], variance)};
+  }
+  for (int i : {0, 1})
+    keepStatistics(node, operands[3 + i], running[i]);
+  Value shifted =
+      node.binary(BinaryKind::Add, variance, node.getFloat("epsilon", 1e-5f));
   Value a = node.binary(BinaryKind::Mul, scale,
                         node.unary(UnaryKind::Rsqrt, shifted));
-  Value b = node.binary(BinaryKind::Sub, bias,
-                        node.binary(BinaryKind::Mul, operands[3], a));
-  Value wide = node.cast(x, type);
+  Value b =
+      node.binary(BinaryKind::Sub, bias, node.binary(BinaryKind::Mul, mean, a));
   wide =
       node.binary(BinaryKind::Mul, wide, node.broadcast(a, getShape(x), dims));
   wide =
       node.binary(BinaryKind::Add, wide, node.broadcast(b, getShape(x), dims));
-  return node.setResults(node.cast(wide, getElement(x)));
+  SmallVector<Value> results = {node.cast(wide, getElement(x))};
+  if (isTraining)
+    results.append(running);
+  results.resize(std::min<size_t>(results.size(), node.getNumResults()));
+  return node.setResults(results);
 }
 
 /// Normalises groups of channels, then scales and shifts each channel.

@@ -131,7 +131,7 @@ Value TensorImporter::import(OpBuilder &builder, Location loc,
   bool isInteger = isa<IntegerType>(type.getElementType());
   int64_t limit = isInteger ? MaxIntegerElements : MaxConstantElements;
   if (type.getNumElements() > limit)
-    return importParam(builder, loc, tensor, type, name);
+    return importParam(builder, loc, tensor, type, name, /*frozen=*/train);
   DenseElementsAttr elements = readElements(loc, tensor);
   if (!elements)
     return nullptr;
@@ -145,13 +145,14 @@ Value TensorImporter::importInitializer(OpBuilder &builder, Location loc,
     return nullptr;
   bool isTrained =
       train && isa<FloatType>(type.getElementType()) && type.getRank() > 0;
-  return isTrained ? importParam(builder, loc, tensor, type, name)
+  return isTrained ? importParam(builder, loc, tensor, type, name,
+                                 /*frozen=*/false)
                    : import(builder, loc, tensor, name);
 }
 
 Value TensorImporter::importParam(OpBuilder &builder, Location loc,
                                   const Onnx &tensor, RankedTensorType type,
-                                  StringRef name) {
+                                  StringRef name, bool frozen) {
   Attribute value;
   if (isExternal(tensor)) {
     FileSlice slice = getFileSlice(model, tensor);
@@ -167,6 +168,7 @@ Value TensorImporter::importParam(OpBuilder &builder, Location loc,
   auto param = detached.create<ParamOp>(loc, name, type, value,
                                         /*true_shape=*/DenseI64ArrayAttr(),
                                         /*sharding=*/ShardingAttr());
+  param.setFrozen(frozen);
   symbol = symbols.insert(param, Block::iterator(anchor));
   return builder.create<LoadOp>(loc, type, FlatSymbolRefAttr::get(symbol));
 }

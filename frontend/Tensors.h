@@ -28,6 +28,8 @@ public:
   TensorImporter(mlir::ModuleOp module, mlir::Operation *anchor,
                  const LoadedModel &model, bool train)
       : model(model), anchor(anchor), symbols(module), train(train) {}
+  /// See ImportOptions::train.
+  bool isTraining() const { return train; }
 
   /// The tensor as a value at the builder's place; null after an error at
   /// `loc`.
@@ -44,7 +46,8 @@ public:
 private:
   mlir::Value importParam(mlir::OpBuilder &builder, mlir::Location loc,
                           const onnx::TensorProto &tensor,
-                          mlir::RankedTensorType type, llvm::StringRef name);
+                          mlir::RankedTensorType type, llvm::StringRef name,
+                          bool frozen);
 
   const LoadedModel &model;
   mlir::Operation *anchor;

@@ -74,7 +74,8 @@ def ResizeKindAttr : Cleave_EnumAttr<ResizeKind, "resize_kind">;
 def KernelKind : Cleave_Enum<"KernelKind", [
   I32EnumAttrCase<"Loop", 0, "loop">, I32EnumAttrCase<"Row", 1, "row">,
   I32EnumAttrCase<"Attention", 2, "attention">, I32EnumAttrCase<"Matmul", 3, "matmul">,
-  I32EnumAttrCase<"Conv", 4, "conv">, I32EnumAttrCase<"Reduce", 5, "reduce">]>;
+  I32EnumAttrCase<"Conv", 4, "conv">, I32EnumAttrCase<"Reduce", 5, "reduce">,
+  I32EnumAttrCase<"ConvWeightGrad", 6, "conv_weight_grad">]>;
 def KernelKindAttr : Cleave_EnumAttr<KernelKind, "kernel_kind">;
 
 //===-- Mesh ----------------------------------------------------------------===//

@@ -1,9 +1,7 @@
 //===- Composite.cpp - types, rules, work and gradients -------------------===//
 
 #include "ir/Composite.h"
-#include "ir/Elementwise.h"
-#include "ir/Movement.h"
-#include "ir/Reduction.h"
+#include "ir/LogicalBuilder.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLExtras.h"
@@ -14,19 +12,15 @@ using namespace mlir;
 #define GET_OP_CLASSES
 #include "ir/Composite.cpp.inc"
 
-static RankedTensorType tensorType(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 //===-- Attention ---------------------------------------------------------===//
 
 LogicalResult AttentionOp::inferReturnTypes(MLIRContext *,
                                             std::optional<Location> loc,
                                             Adaptor adaptor,
                                             SmallVectorImpl<Type> &types) {
-  RankedTensorType q = tensorType(adaptor.getQ()),
-                   k = tensorType(adaptor.getK());
-  RankedTensorType v = tensorType(adaptor.getV());
+  RankedTensorType q = getTensorType(adaptor.getQ()),
+                   k = getTensorType(adaptor.getK());
+  RankedTensorType v = getTensorType(adaptor.getV());
   if (q.getRank() != 4 || k.getRank() != 4 || v.getRank() != 4)
     return emitOptionalError(loc, "q, k and v must have rank 4, found ", q,
                              ", ", k, ", ", v);
@@ -41,7 +35,7 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *,
         ", ", v);
   if (Value mask = adaptor.getMask()) {
     int64_t full[] = {qs[0], qs[1], qs[2], ks[2]};
-    RankedTensorType type = tensorType(mask);
+    RankedTensorType type = getTensorType(mask);
     bool fits = type.getRank() == 4 && type.getDimSize(3) == full[3];
     for (int64_t dim = 0; fits && dim < 3; ++dim)
       fits = type.getDimSize(dim) == 1 || type.getDimSize(dim) == full[dim];
@@ -73,7 +67,8 @@ ShardingRule AttentionOp::getShardingRule() {
                    {{batch}, {group}, {key}, {valueSize}}};
   if (getMask()) {
     TensorFactors mask = {{batch}, head, {query}, {key}};
-    for (auto [dim, whole] : llvm::enumerate(tensorType(getMask()).getShape()))
+    for (auto [dim, whole] :
+         llvm::enumerate(getTensorType(getMask()).getShape()))
       if (whole == 1)
         mask[dim].clear();
     rule.operands.push_back(mask);
@@ -99,7 +94,7 @@ LogicalResult SoftmaxOp::inferReturnTypes(MLIRContext *,
                                           std::optional<Location> loc,
                                           Adaptor adaptor,
                                           SmallVectorImpl<Type> &types) {
-  RankedTensorType type = tensorType(adaptor.getX());
+  RankedTensorType type = getTensorType(adaptor.getX());
   int64_t dim = adaptor.getDim();
   if (dim < 0 || dim >= type.getRank())
     return emitOptionalError(loc, "dim ", dim, " is out of range of ", type);
@@ -115,36 +110,13 @@ ShardingRule SoftmaxOp::getShardingRule() {
 
 Work SoftmaxOp::getWork() { return getElementwiseWork(*this, 14); }
 
-/// y * (dy - sum(dy * y)) along dim.
-FailureOr<SmallVector<Value>>
-SoftmaxOp::buildGradients(OpBuilder &b, ValueRange gradients, ArrayRef<bool>) {
-  if (getLog())
-    return emitOpError() << "of the log form has no gradient";
-  Location loc = getLoc();
-  Value weighted = b.create<BinaryOp>(loc, getType(), BinaryKind::Mul,
-                                      gradients[0], getResult());
-  Value sum =
-      b.create<ReduceOp>(loc, ReduceKind::Sum, weighted,
-                         ArrayRef<int64_t>{static_cast<int64_t>(getDim())});
-  SmallVector<int64_t> kept;
-  for (int64_t dim = 0; dim < getType().getRank(); ++dim)
-    if (dim != static_cast<int64_t>(getDim()))
-      kept.push_back(dim);
-  Value spread = b.create<BroadcastOp>(loc, getType(), sum, kept);
-  Value centred =
-      b.create<BinaryOp>(loc, getType(), BinaryKind::Sub, gradients[0], spread);
-  Value dx =
-      b.create<BinaryOp>(loc, getType(), BinaryKind::Mul, centred, getResult());
-  return SmallVector<Value>{dx};
-}
-
 //===-- Norm --------------------------------------------------------------===//
 
 LogicalResult NormOp::inferReturnTypes(MLIRContext *,
                                        std::optional<Location> loc,
                                        Adaptor adaptor,
                                        SmallVectorImpl<Type> &types) {
-  RankedTensorType type = tensorType(adaptor.getX());
+  RankedTensorType type = getTensorType(adaptor.getX());
   int64_t axis = adaptor.getAxis();
   if (axis < 0 || axis >= type.getRank())
     return emitOptionalError(loc, "axis ", axis, " is out of range of ", type);
@@ -178,7 +150,11 @@ Work NormOp::getWork() { return getElementwiseWork(*this, 8); }
 
 static LogicalResult verifyLabels(std::optional<Location> loc,
                                   RankedTensorType logits,
-                                  RankedTensorType labels) {
+                                  RankedTensorType labels,
+                                  const llvm::APFloat &smoothing) {
+  double share = smoothing.convertToDouble();
+  if (!(share >= 0 && share <= 1))
+    return emitOptionalError(loc, "smoothing must be in 0 to 1, found ", share);
   bool isIndex = labels.getElementType().isInteger(32) ||
                  labels.getElementType().isInteger(64);
   if (logits.getRank() == 0 || !isIndex ||
@@ -195,9 +171,10 @@ LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *,
                                                std::optional<Location> loc,
                                                Adaptor adaptor,
                                                SmallVectorImpl<Type> &types) {
-  RankedTensorType logits = tensorType(adaptor.getLogits());
-  types.push_back(logits.clone(tensorType(adaptor.getLabels()).getShape()));
-  return verifyLabels(loc, logits, tensorType(adaptor.getLabels()));
+  RankedTensorType logits = getTensorType(adaptor.getLogits());
+  types.push_back(logits.clone(getTensorType(adaptor.getLabels()).getShape()));
+  return verifyLabels(loc, logits, getTensorType(adaptor.getLabels()),
+                      adaptor.getSmoothing());
 }
 
 /// Rows are parallel, classes whole. `logits` first, then per-row operands.
@@ -225,26 +202,18 @@ Work CrossEntropyOp::getWork() {
   return work;
 }
 
-FailureOr<SmallVector<Value>>
-CrossEntropyOp::buildGradients(OpBuilder &b, ValueRange gradients,
-                               ArrayRef<bool>) {
-  Value dx = b.create<CrossEntropyGradOp>(getLoc(), getLogits(), getLabels(),
-                                          gradients[0], getIgnoreIndexAttr());
-  return SmallVector<Value>{dx, Value()};
-}
-
 LogicalResult
 CrossEntropyGradOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
                                      Adaptor adaptor,
                                      SmallVectorImpl<Type> &types) {
-  RankedTensorType logits = tensorType(adaptor.getLogits());
-  RankedTensorType labels = tensorType(adaptor.getLabels());
+  RankedTensorType logits = getTensorType(adaptor.getLogits());
+  RankedTensorType labels = getTensorType(adaptor.getLabels());
   if (adaptor.getDloss().getType() != logits.clone(labels.getShape()))
     return emitOptionalError(loc,
                              "dloss must have the shape of the labels, found ",
                              adaptor.getDloss().getType());
   types.push_back(logits);
-  return verifyLabels(loc, logits, labels);
+  return verifyLabels(loc, logits, labels, adaptor.getSmoothing());
 }
 
 ShardingRule CrossEntropyGradOp::getShardingRule() {

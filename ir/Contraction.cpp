@@ -155,9 +155,8 @@ buildDotGradient(OpBuilder &b, Location loc, Value dy, Value other,
                                      b.getDenseI64ArrayAttr(position));
 }
 
-FailureOr<SmallVector<Value>> DotOp::buildGradients(OpBuilder &b,
-                                                    ValueRange gradients,
-                                                    ArrayRef<bool> needed) {
+SmallVector<Value> DotOp::buildGradients(OpBuilder &b, Value dresult,
+                                         ArrayRef<bool> needed) {
   SmallVector<Value> result(2);
   int64_t batch = getLhsBatch().size();
   SmallVector<int64_t> lhsFree = getLhsFree(), rhsFree = getRhsFree();
@@ -166,12 +165,12 @@ FailureOr<SmallVector<Value>> DotOp::buildGradients(OpBuilder &b,
   };
   int64_t rhsStart = batch + lhsFree.size();
   if (needed[0])
-    result[0] = buildDotGradient(b, getLoc(), gradients[0], getRhs(), batch,
+    result[0] = buildDotGradient(b, getLoc(), dresult, getRhs(), batch,
                                  range(rhsStart, rhsFree.size()), getRhsBatch(),
                                  getRhsContract(), rhsFree, getLhsBatch(),
                                  lhsFree, getLhsContract());
   if (needed[1])
-    result[1] = buildDotGradient(b, getLoc(), gradients[0], getLhs(), batch,
+    result[1] = buildDotGradient(b, getLoc(), dresult, getLhs(), batch,
                                  range(batch, lhsFree.size()), getLhsBatch(),
                                  getLhsContract(), lhsFree, getRhsBatch(),
                                  rhsFree, getRhsContract());
@@ -191,13 +190,11 @@ static int64_t getConvSize(int64_t in, int64_t kernel, int64_t stride,
   return in + pads < span ? -1 : (in + pads - span) / stride + 1;
 }
 
-LogicalResult ConvOp::inferReturnTypes(MLIRContext *,
-                                       std::optional<Location> loc,
-                                       Adaptor adaptor,
-                                       SmallVectorImpl<Type> &types) {
-  auto input = cast<RankedTensorType>(adaptor.getInput().getType());
-  auto weight = cast<RankedTensorType>(adaptor.getWeight().getType());
-  int64_t spatial = input.getRank() - 2, groups = adaptor.getGroups();
+FailureOr<RankedTensorType> cleave::getConvType(std::optional<Location> loc,
+                                                RankedTensorType input,
+                                                RankedTensorType weight,
+                                                const ConvWindow &window) {
+  int64_t spatial = input.getRank() - 2, groups = window.groups;
   auto isCount = [&](ArrayRef<int64_t> list, int64_t count) {
     return static_cast<int64_t>(list.size()) == count;
   };
@@ -206,10 +203,10 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *,
     return emitOptionalError(
         loc, "needs 1 to 3 spatial dims and one element type, found ", input,
         " and ", weight);
-  if (!isCount(adaptor.getStrides(), spatial) ||
-      !isCount(adaptor.getDilations(), spatial) ||
-      !isCount(adaptor.getOutputPadding(), spatial) ||
-      !isCount(adaptor.getPads(), 2 * spatial))
+  if (!isCount(window.strides, spatial) ||
+      !isCount(window.dilations, spatial) ||
+      !isCount(window.outputPadding, spatial) ||
+      !isCount(window.pads, 2 * spatial))
     return emitOptionalError(
         loc,
         "needs one stride, dilation and output padding and two "
@@ -218,15 +215,13 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *,
   auto areAtLeast = [](ArrayRef<int64_t> list, int64_t least) {
     return llvm::all_of(list, [&](int64_t value) { return value >= least; });
   };
-  if (!areAtLeast(adaptor.getStrides(), 1) ||
-      !areAtLeast(adaptor.getDilations(), 1) ||
-      !areAtLeast(adaptor.getPads(), 0) ||
-      !areAtLeast(adaptor.getOutputPadding(), 0) ||
+  if (!areAtLeast(window.strides, 1) || !areAtLeast(window.dilations, 1) ||
+      !areAtLeast(window.pads, 0) || !areAtLeast(window.outputPadding, 0) ||
       !areAtLeast(weight.getShape().drop_front(2), 1))
     return emitOptionalError(
         loc, "strides, dilations and the kernel's dims must be positive, pads "
              "and output padding not negative");
-  bool transposed = adaptor.getTransposed();
+  bool transposed = window.transposed;
   int64_t inChannels =
       transposed ? weight.getDimSize(0) : weight.getDimSize(1) * groups;
   if (groups < 1 || input.getDimSize(1) != inChannels ||
@@ -237,15 +232,29 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *,
                                 transposed ? weight.getDimSize(1) * groups
                                            : weight.getDimSize(0)};
   for (int64_t i = 0; i < spatial; ++i)
-    shape.push_back(
-        getConvSize(input.getDimSize(2 + i), weight.getDimSize(2 + i),
-                    adaptor.getStrides()[i], adaptor.getDilations()[i],
-                    adaptor.getPads()[i] + adaptor.getPads()[spatial + i],
-                    adaptor.getOutputPadding()[i], transposed));
+    shape.push_back(getConvSize(
+        input.getDimSize(2 + i), weight.getDimSize(2 + i), window.strides[i],
+        window.dilations[i], window.pads[i] + window.pads[spatial + i],
+        window.outputPadding[i], transposed));
   if (llvm::any_of(shape, [](int64_t size) { return size < 0; }))
     return emitOptionalError(loc, "kernel is larger than the padded input ",
                              input);
-  types.push_back(input.clone(shape));
+  return input.clone(shape);
+}
+
+LogicalResult ConvOp::inferReturnTypes(MLIRContext *,
+                                       std::optional<Location> loc,
+                                       Adaptor adaptor,
+                                       SmallVectorImpl<Type> &types) {
+  FailureOr<RankedTensorType> type = getConvType(
+      loc, cast<RankedTensorType>(adaptor.getInput().getType()),
+      cast<RankedTensorType>(adaptor.getWeight().getType()),
+      {adaptor.getStrides(), adaptor.getPads(), adaptor.getDilations(),
+       adaptor.getOutputPadding(), static_cast<int64_t>(adaptor.getGroups()),
+       adaptor.getTransposed()});
+  if (failed(type))
+    return failure();
+  types.push_back(*type);
   return success();
 }
 

@@ -13,6 +13,23 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+namespace cleave {
+
+/// How the kernel of a convolution goes over its input; per spatial dim.
+struct ConvWindow {
+  llvm::ArrayRef<int64_t> strides, pads, dilations, outputPadding;
+  int64_t groups;
+  bool transposed;
+};
+
+/// The type of a convolution's result, as ONNX Conv and ConvTranspose say.
+/// Fails after an error at `loc`.
+mlir::FailureOr<mlir::RankedTensorType>
+getConvType(std::optional<mlir::Location> loc, mlir::RankedTensorType input,
+            mlir::RankedTensorType weight, const ConvWindow &window);
+
+} // namespace cleave
+
 #define GET_OP_CLASSES
 #include "ir/Contraction.h.inc"
 

@@ -31,7 +31,8 @@ def DotOp : Cleave_TensorOp<"dot", [
   }];
 }
 
-def ConvOp : Cleave_TensorOp<"conv"> {
+def ConvOp : Cleave_TensorOp<"conv", [
+    DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
   let summary = "convolution or transposed convolution over [N, C, spatial...]";
   let description = [{
     As ONNX Conv and ConvTranspose. weight: [O, I / groups, k...], transposed: [I, O / groups, k...].
@@ -47,6 +48,28 @@ def ConvOp : Cleave_TensorOp<"conv"> {
       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
       DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$output_padding,
       DefaultValuedAttr<I64Attr, "1">:$groups, UnitAttr:$transposed);
+  let results = (outs StaticTensor:$result);
+}
+
+def ConvWeightGradOp : Cleave_TensorOp<"conv_weight_grad"> {
+  let summary = "gradient of a convolution's weight: input and dresult, correlated";
+  let description = [{
+    Of `conv %input, %weight` that is not transposed, where `dresult` [N, O, spatial...]
+    is the gradient of its result. The result is [O, I / groups, kernel...]. (The
+    weight of a transposed convolution has the gradient of the convolution that leads
+    back: dresult and input change places.)
+
+    `%dw = cleave.conv_weight_grad %x, %dy {kernel = array<i64: 3, 3>,
+       strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>}
+       : (tensor<2x4x9x9xf32>, tensor<2x5x9x9xf32>) -> tensor<5x4x3x3xf32>`
+
+    Constraints:
+    * 1 to 3 spatial dims; kernel, strides, dilations one a spatial dim, pads two;
+    * dresult has the type of the result of such a convolution.
+  }];
+  let arguments = (ins StaticTensor:$input, StaticTensor:$dresult,
+      DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+      DenseI64ArrayAttr:$dilations, DefaultValuedAttr<I64Attr, "1">:$groups);
   let results = (outs StaticTensor:$result);
 }
 

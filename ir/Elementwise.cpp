@@ -2,6 +2,7 @@
 
 #include "ir/Elementwise.h"
 #include "ir/ElementwiseTable.h"
+#include "ir/LogicalBuilder.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -38,15 +39,10 @@ Work UnaryOp::getWork() {
   return getElementwiseWork(*this, getInfo(getKind()).flops);
 }
 
-FailureOr<SmallVector<Value>> UnaryOp::buildGradients(OpBuilder &builder,
-                                                      ValueRange gradients,
-                                                      ArrayRef<bool>) {
-  auto gradient = getInfo(getKind()).gradient;
-  if (!gradient)
-    return emitOpError() << "kind " << stringifyUnaryKind(getKind())
-                         << " has no gradient";
-  return SmallVector<Value>{
-      gradient(builder, getLoc(), getX(), getResult(), gradients[0])};
+SmallVector<Value> UnaryOp::buildGradients(OpBuilder &builder, Value dresult,
+                                           ArrayRef<bool>) {
+  LogicalBuilder b(builder, getLoc());
+  return {getInfo(getKind()).gradient(b, getX(), getResult(), dresult)};
 }
 
 //===-- Binary ------------------------------------------------------------===//
@@ -74,45 +70,14 @@ Work BinaryOp::getWork() {
   return getElementwiseWork(*this, getInfo(getKind()).flops);
 }
 
-/// Gradients of the arithmetic kinds; null where one is not wanted.
-FailureOr<SmallVector<Value>> BinaryOp::buildGradients(OpBuilder &b,
-                                                       ValueRange gradients,
-                                                       ArrayRef<bool> needed) {
-  Location loc = getLoc();
-  Value dy = gradients[0];
-  auto make = [&](BinaryKind kind, Value x, Value y) -> Value {
-    return b.create<BinaryOp>(loc, x.getType(), kind, x, y);
-  };
-  auto negate = [&](Value x) -> Value {
-    return b.create<UnaryOp>(loc, x.getType(), UnaryKind::Neg, x);
-  };
+SmallVector<Value> BinaryOp::buildGradients(OpBuilder &builder, Value dresult,
+                                            ArrayRef<bool> needed) {
+  LogicalBuilder b(builder, getLoc());
   SmallVector<Value> result(2);
-  switch (getKind()) {
-  case BinaryKind::Add:
-    result = {dy, dy};
-    break;
-  case BinaryKind::Sub:
-    result[0] = dy;
-    if (needed[1])
-      result[1] = negate(dy);
-    break;
-  case BinaryKind::Mul:
-    if (needed[0])
-      result[0] = make(BinaryKind::Mul, dy, getRhs());
-    if (needed[1])
-      result[1] = make(BinaryKind::Mul, dy, getLhs());
-    break;
-  case BinaryKind::Div:
-    if (needed[0])
-      result[0] = make(BinaryKind::Div, dy, getRhs());
-    if (needed[1])
-      result[1] = negate(make(
-          BinaryKind::Div, make(BinaryKind::Mul, dy, getResult()), getRhs()));
-    break;
-  default:
-    return emitOpError() << "kind " << stringifyBinaryKind(getKind())
-                         << " has no gradient";
-  }
+  for (int i : {0, 1})
+    if (needed[i])
+      result[i] = getInfo(getKind()).gradient(b, i, getLhs(), getRhs(),
+                                              getResult(), dresult);
   return result;
 }
 
@@ -152,6 +117,17 @@ ShardingRule SelectOp::getShardingRule() {
 }
 Work SelectOp::getWork() { return getElementwiseWork(*this, 1); }
 
+SmallVector<Value> SelectOp::buildGradients(OpBuilder &builder, Value dresult,
+                                            ArrayRef<bool> needed) {
+  LogicalBuilder b(builder, getLoc());
+  SmallVector<Value> result(3);
+  if (needed[1])
+    result[1] = b.keepWhere(getCondition(), dresult);
+  if (needed[2])
+    result[2] = b.select(getCondition(), b.splat(dresult, 0), dresult);
+  return result;
+}
+
 LogicalResult CastOp::verify() {
   if (getX().getType().getShape() != getType().getShape())
     return emitOpError() << "keeps the shape, found " << getX().getType()
@@ -164,12 +140,10 @@ ShardingRule CastOp::getShardingRule() {
 }
 Work CastOp::getWork() { return getElementwiseWork(*this, 1); }
 
-FailureOr<SmallVector<Value>>
-CastOp::buildGradients(OpBuilder &b, ValueRange gradients, ArrayRef<bool>) {
-  if (!isFloat(getX().getType()) || !isFloat(getType()))
-    return SmallVector<Value>{Value()};
-  Value dx = b.create<CastOp>(getLoc(), getX().getType(), gradients[0]);
-  return SmallVector<Value>{dx};
+SmallVector<Value> CastOp::buildGradients(OpBuilder &builder, Value dresult,
+                                          ArrayRef<bool>) {
+  LogicalBuilder b(builder, getLoc());
+  return {b.cast(dresult, getX().getType().getElementType())};
 }
 
 //===-- Constant ----------------------------------------------------------===//

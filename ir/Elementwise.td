@@ -48,7 +48,8 @@ def CompareOp : Cleave_TensorOp<"compare", [Elementwise, SameTypeOperands]> {
   let hasFolder = 1;
 }
 
-def SelectOp : Cleave_TensorOp<"select", [Elementwise]> {
+def SelectOp : Cleave_TensorOp<"select", [Elementwise,
+    DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
   let summary = "y[i] = condition[i] ? a[i] : b[i]";
   let description = [{
     Constraints:

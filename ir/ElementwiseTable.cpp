@@ -2,7 +2,6 @@
 
 #include "ir/ElementwiseTable.h"
 
-#include "ir/Elementwise.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -100,57 +99,6 @@ static Value buildNot(OpBuilder &b, Location loc, Value x) {
   return b.create<arith::XOrIOp>(loc, x, ones);
 }
 
-//===-- Derivatives, in logical ops ---------------------------------------===//
-
-static Value splat(OpBuilder &b, Location loc, Value like, double value) {
-  auto type = cast<RankedTensorType>(like.getType());
-  return b.create<ConstantOp>(
-      loc, DenseElementsAttr::get(
-               type, b.getFloatAttr(type.getElementType(), value)));
-}
-static Value unary(OpBuilder &b, Location loc, UnaryKind kind, Value x) {
-  return b.create<UnaryOp>(loc, x.getType(), kind, x);
-}
-static Value binary(OpBuilder &b, Location loc, BinaryKind kind, Value x,
-                    Value y) {
-  return b.create<BinaryOp>(loc, x.getType(), kind, x, y);
-}
-static Value mul(OpBuilder &b, Location loc, Value x, Value y) {
-  return binary(b, loc, BinaryKind::Mul, x, y);
-}
-
-static Value gradNeg(OpBuilder &b, Location loc, Value, Value, Value dy) {
-  return unary(b, loc, UnaryKind::Neg, dy);
-}
-static Value gradExp(OpBuilder &b, Location loc, Value, Value y, Value dy) {
-  return mul(b, loc, dy, y);
-}
-static Value gradLog(OpBuilder &b, Location loc, Value x, Value, Value dy) {
-  return binary(b, loc, BinaryKind::Div, dy, x);
-}
-static Value gradSqrt(OpBuilder &b, Location loc, Value, Value y, Value dy) {
-  return binary(b, loc, BinaryKind::Div, mul(b, loc, dy, splat(b, loc, y, 0.5)),
-                y);
-}
-/// d tanh = 1 - y^2.
-static Value gradTanh(OpBuilder &b, Location loc, Value, Value y, Value dy) {
-  Value one = splat(b, loc, y, 1.0);
-  return mul(b, loc, dy,
-             binary(b, loc, BinaryKind::Sub, one, mul(b, loc, y, y)));
-}
-/// d sigmoid = y (1 - y).
-static Value gradSigmoid(OpBuilder &b, Location loc, Value, Value y, Value dy) {
-  Value one = splat(b, loc, y, 1.0);
-  Value slope = mul(b, loc, y, binary(b, loc, BinaryKind::Sub, one, y));
-  return mul(b, loc, dy, slope);
-}
-/// dy where y > 0.
-static Value gradRelu(OpBuilder &b, Location loc, Value, Value y, Value dy) {
-  Value zero = splat(b, loc, y, 0.0);
-  Value positive = b.create<CompareOp>(loc, CompareKind::Gt, y, zero);
-  return b.create<SelectOp>(loc, positive, dy, zero);
-}
-
 //===-- Tables ------------------------------------------------------------===//
 
 /// Wraps around, as at run time.
@@ -162,75 +110,75 @@ static double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 
 static const UnaryInfo unaryTable[] = {
     {UnaryKind::Neg, "Neg", 1, true, [](double x) { return -x; },
-     buildUnary<arith::NegFOp>, gradNeg, negate},
+     buildUnary<arith::NegFOp>, derivative::neg, negate},
     {UnaryKind::Abs, "Abs", 1, true, [](double x) { return std::fabs(x); },
-     buildUnary<math::AbsFOp>, nullptr,
+     buildUnary<math::AbsFOp>, derivative::abs,
      [](int64_t x) { return x < 0 ? negate(x) : x; }},
     {UnaryKind::Exp, "Exp", 10, false, [](double x) { return std::exp(x); },
-     buildUnary<math::ExpOp>, gradExp},
+     buildUnary<math::ExpOp>, derivative::exp},
     {UnaryKind::Log, "Log", 10, false, [](double x) { return std::log(x); },
-     buildUnary<math::LogOp>, gradLog},
+     buildUnary<math::LogOp>, derivative::log},
     {UnaryKind::Sqrt, "Sqrt", 4, true, [](double x) { return std::sqrt(x); },
-     buildUnary<math::SqrtOp>, gradSqrt},
+     buildUnary<math::SqrtOp>, derivative::sqrt},
     {UnaryKind::Rsqrt, nullptr, 5, false,
      [](double x) { return 1.0 / std::sqrt(x); }, buildUnary<math::RsqrtOp>,
-     nullptr},
+     derivative::rsqrt},
     {UnaryKind::Reciprocal, "Reciprocal", 4, false,
-     [](double x) { return 1.0 / x; }, buildReciprocal, nullptr},
+     [](double x) { return 1.0 / x; }, buildReciprocal, derivative::reciprocal},
     {UnaryKind::Tanh, "Tanh", 15, true, [](double x) { return std::tanh(x); },
-     buildUnary<math::TanhOp>, gradTanh},
+     buildUnary<math::TanhOp>, derivative::tanh},
     {UnaryKind::Sigmoid, "Sigmoid", 14, false, sigmoid, buildSigmoid,
-     gradSigmoid},
+     derivative::sigmoid},
     {UnaryKind::Relu, "Relu", 1, true,
-     [](double x) { return x <= 0 ? 0.0 : x; }, buildRelu, gradRelu},
+     [](double x) { return x <= 0 ? 0.0 : x; }, buildRelu, derivative::relu},
     {UnaryKind::Erf, "Erf", 15, true, [](double x) { return std::erf(x); },
-     buildUnary<math::ErfOp>, nullptr},
+     buildUnary<math::ErfOp>, derivative::erf},
     {UnaryKind::GeluErf, nullptr, 18, true,
      [](double x) { return 0.5 * x * (1.0 + std::erf(x * M_SQRT1_2)); },
-     buildGeluErf, nullptr},
+     buildGeluErf, derivative::geluErf},
     {UnaryKind::GeluTanh, nullptr, 22, true,
      [](double x) {
        return 0.5 * x *
               (1.0 + std::tanh(std::sqrt(M_2_PI) * (x + 0.044715 * x * x * x)));
      },
-     buildGeluTanh, nullptr},
+     buildGeluTanh, derivative::geluTanh},
     {UnaryKind::Silu, nullptr, 15, true,
-     [](double x) { return x * sigmoid(x); }, buildSilu, nullptr},
+     [](double x) { return x * sigmoid(x); }, buildSilu, derivative::silu},
     {UnaryKind::Sin, "Sin", 15, true, [](double x) { return std::sin(x); },
-     buildUnary<math::SinOp>, nullptr},
+     buildUnary<math::SinOp>, derivative::sin},
     {UnaryKind::Cos, "Cos", 15, false, [](double x) { return std::cos(x); },
-     buildUnary<math::CosOp>, nullptr},
+     buildUnary<math::CosOp>, derivative::cos},
     {UnaryKind::Floor, "Floor", 1, true, [](double x) { return std::floor(x); },
-     buildUnary<math::FloorOp>, nullptr},
+     buildUnary<math::FloorOp>, derivative::zero},
     {UnaryKind::Ceil, "Ceil", 1, true, [](double x) { return std::ceil(x); },
-     buildUnary<math::CeilOp>, nullptr},
+     buildUnary<math::CeilOp>, derivative::zero},
     {UnaryKind::Not, "Not", 1, false,
      [](double x) { return x == 0 ? 1.0 : 0.0; }, buildNot, nullptr,
      [](int64_t x) -> int64_t { return x == 0; }},
     {UnaryKind::Tan, "Tan", 20, true, [](double x) { return std::tan(x); },
-     buildUnary<math::TanOp>, nullptr},
+     buildUnary<math::TanOp>, derivative::tan},
     {UnaryKind::Asin, "Asin", 20, true, [](double x) { return std::asin(x); },
-     buildInDouble<math::AsinOp>, nullptr},
+     buildInDouble<math::AsinOp>, derivative::asin},
     {UnaryKind::Acos, "Acos", 20, false, [](double x) { return std::acos(x); },
-     buildInDouble<math::AcosOp>, nullptr},
+     buildInDouble<math::AcosOp>, derivative::acos},
     {UnaryKind::Atan, "Atan", 20, true, [](double x) { return std::atan(x); },
-     buildInDouble<math::AtanOp>, nullptr},
+     buildInDouble<math::AtanOp>, derivative::atan},
     {UnaryKind::Sinh, "Sinh", 20, true, [](double x) { return std::sinh(x); },
-     buildUnary<math::SinhOp>, nullptr},
+     buildUnary<math::SinhOp>, derivative::sinh},
     {UnaryKind::Cosh, "Cosh", 20, false, [](double x) { return std::cosh(x); },
-     buildUnary<math::CoshOp>, nullptr},
+     buildUnary<math::CoshOp>, derivative::cosh},
     {UnaryKind::Asinh, "Asinh", 20, true,
      [](double x) { return std::asinh(x); }, buildUnary<math::AsinhOp>,
-     nullptr},
+     derivative::asinh},
     {UnaryKind::Acosh, "Acosh", 20, false,
      [](double x) { return std::acosh(x); }, buildUnary<math::AcoshOp>,
-     nullptr},
+     derivative::acosh},
     {UnaryKind::Atanh, "Atanh", 20, true,
      [](double x) { return std::atanh(x); }, buildUnary<math::AtanhOp>,
-     nullptr},
+     derivative::atanh},
     {UnaryKind::Round, "Round", 1, true,
      [](double x) { return std::nearbyint(x); }, buildUnary<math::RoundEvenOp>,
-     nullptr},
+     derivative::zero},
 };
 
 const UnaryInfo &cleave::getInfo(UnaryKind kind) {

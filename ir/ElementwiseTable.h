@@ -9,7 +9,7 @@
 #ifndef CLEAVE_IR_ELEMENTWISETABLE_H
 #define CLEAVE_IR_ELEMENTWISETABLE_H
 
-#include "ir/Attributes.h"
+#include "ir/Derivatives.h"
 #include "mlir/IR/Builders.h"
 
 namespace cleave {
@@ -22,9 +22,7 @@ struct UnaryInfo {
   double (*evaluate)(double);
   /// Code on a scalar or vector of floats (`arith` and `math` ops).
   mlir::Value (*build)(mlir::OpBuilder &, mlir::Location, mlir::Value);
-  /// dx from x, y and dy, as logical ops; null: no derivative.
-  mlir::Value (*gradient)(mlir::OpBuilder &, mlir::Location, mlir::Value x,
-                          mlir::Value y, mlir::Value dy);
+  UnaryGradient *gradient;                   ///< null: not for floats
   int64_t (*evaluateInt)(int64_t) = nullptr; ///< null: not for integers
 };
 
@@ -40,6 +38,7 @@ struct BinaryInfo {
   /// Wraps around; the divisor is not 0. Null: floats only.
   int64_t (*evaluateInt)(int64_t, int64_t);
   BinaryBuilder build;
+  BinaryGradient *gradient;              ///< null: not for floats
   BinaryBuilder buildUnsigned = nullptr; ///< null: as `build`
 };
 

@@ -143,6 +143,39 @@ Work GatherOp::getWork() {
   return work;
 }
 
+//===-- Gradient of a gather ----------------------------------------------===//
+
+LogicalResult GatherGradOp::verify() {
+  FailureOr<SmallVector<int64_t>> shape = getGatheredShape(
+      getLoc(), getType(), getIndices().getType(), getDim(), getBatchDims());
+  if (failed(shape))
+    return failure();
+  RankedTensorType expected = getType().clone(*shape);
+  if (getDresult().getType() != expected)
+    return emitOpError() << "dresult must be " << expected << ", found "
+                         << getDresult().getType();
+  if (getType().getElementType().isInteger(1))
+    return emitOpError() << "cannot add bools";
+  return success();
+}
+
+/// Indices that the ranks share out leave partial sums.
+ShardingRule GatherGradOp::getShardingRule() {
+  ShardingRule rule;
+  IndexFactors factors =
+      getFactors(rule, getType().getShape(), getIndices().getType().getShape(),
+                 getDim(), getBatchDims(), FactorKind::Reduction);
+  rule.operands = {factors.gathered, factors.indices};
+  rule.results = {factors.x};
+  return rule;
+}
+
+Work GatherGradOp::getWork() {
+  Work work = getElementwiseWork(*this, 0);
+  work.flops = getDresult().getType().getNumElements();
+  return work;
+}
+
 //===-- Scatter -----------------------------------------------------------===//
 
 LogicalResult ScatterOp::inferReturnTypes(MLIRContext *,

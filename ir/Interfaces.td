@@ -40,12 +40,16 @@ def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
   }];
   let methods = [
     InterfaceMethod<
-      [{Gradients of the operands, given those of the results (null: zero). An
-        entry is null where an operand has no gradient. `needed[i]` says whether
-        operand i's gradient is wanted.}],
-      "::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>", "buildGradients",
-      (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$resultGradients,
+      [{Gradients of the operands, given that of the result. An entry is null
+        where the gradient is zero everywhere, or an operand has none. `needed[i]`
+        says whether operand i's gradient is wanted. Needs an op that
+        `getMissingGradient` says nothing about.}],
+      "::llvm::SmallVector<::mlir::Value>", "buildGradients",
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::Value":$resultGradient,
            "::llvm::ArrayRef<bool>":$needed)>,
+    InterfaceMethod<
+      [{What of this op has no gradient, as "of kind prod"; empty: nothing.}],
+      "::std::string", "getMissingGradient", (ins), [{}], [{ return ""; }]>,
   ];
 }
 

@@ -66,12 +66,6 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
   return {};
 }
 
-FailureOr<SmallVector<Value>>
-ReshapeOp::buildGradients(OpBuilder &b, ValueRange gradients, ArrayRef<bool>) {
-  Value dx = b.create<ReshapeOp>(getLoc(), getX().getType(), gradients[0]);
-  return SmallVector<Value>{dx};
-}
-
 //===-- Transpose ---------------------------------------------------------===//
 
 LogicalResult TransposeOp::inferReturnTypes(MLIRContext *,
@@ -108,17 +102,6 @@ OpFoldResult TransposeOp::fold(FoldAdaptor adaptor) {
   for (int64_t dim : perm)
     strides.push_back(source[dim]);
   return foldStrided(adaptor.getX(), getType(), strides, 0);
-}
-
-FailureOr<SmallVector<Value>> TransposeOp::buildGradients(OpBuilder &b,
-                                                          ValueRange gradients,
-                                                          ArrayRef<bool>) {
-  SmallVector<int64_t> inverse(getPerm().size());
-  for (auto [i, dim] : llvm::enumerate(getPerm()))
-    inverse[dim] = i;
-  Value dx = b.createOrFold<TransposeOp>(getLoc(), gradients[0],
-                                         b.getDenseI64ArrayAttr(inverse));
-  return SmallVector<Value>{dx};
 }
 
 //===-- Broadcast ---------------------------------------------------------===//

@@ -84,7 +84,8 @@ def ConcatOp : Cleave_TensorOp<"concat", [
   let hasFolder = 1;
 }
 
-def GatherOp : Cleave_TensorOp<"gather"> {
+def GatherOp : Cleave_TensorOp<"gather", [
+    DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
   let summary = "takes slices x[..., indices[j...], ...] along dim";
   let description = [{
     The result has the dims of `indices` in place of `dim`. Indices count from the
@@ -101,7 +102,27 @@ def GatherOp : Cleave_TensorOp<"gather"> {
   let hasFolder = 1;
 }
 
-def ScatterOp : Cleave_TensorOp<"scatter"> {
+def GatherGradOp : Cleave_ShapedTensorOp<"gather_grad"> {
+  let summary = "gradient of a gather: zeros, and dresult added up at the indices";
+  let description = [{
+    Of `gather %x, %indices` with the same attributes, where `dresult` is the gradient of
+    its result; the type of x is that of the result.
+
+    `%dx = cleave.gather_grad %dy, %i {dim = 0 : i64}
+       : (tensor<2x3x4xf32>, tensor<2x3xi64>) -> tensor<9x4xf32>`
+
+    Constraints:
+    * dim, indices and batch_dims as for a gather of a tensor like the result;
+    * dresult has the type of the gather's result; elements are numbers.
+  }];
+  let arguments = (ins StaticTensor:$dresult, StaticTensor:$indices, I64Attr:$dim,
+                       DefaultValuedAttr<I64Attr, "0">:$batch_dims);
+  let results = (outs StaticTensor:$result);
+  let hasVerifier = 1;
+}
+
+def ScatterOp : Cleave_TensorOp<"scatter", [
+    DeclareOpInterfaceMethods<DifferentiableOpInterface, ["getMissingGradient"]>]> {
   let summary = "x with x[..., indices[j...], ...] replaced by, or combined with, updates";
   let description = [{
     The reverse of a gather: `updates` has the shape of what a gather of x by these
@@ -135,7 +156,8 @@ def IotaOp : Cleave_Op<"iota", [Pure,
   let hasVerifier = 1;
 }
 
-def ResizeOp : Cleave_ShapedTensorOp<"resize"> {
+def ResizeOp : Cleave_ShapedTensorOp<"resize", [
+    DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
   let summary = "interpolates spatial dims to the size of the result";
   let description = [{
     As ONNX Resize. `coordinates` is the ONNX coordinate_transformation_mode:
@@ -151,6 +173,10 @@ def ResizeOp : Cleave_ShapedTensorOp<"resize"> {
   let results = (outs StaticTensor:$result);
   let assemblyFormat = "$kind $x attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Dims whose elements are not just those of the operand.
+    ::llvm::SmallVector<int64_t> getResizedDims();
+  }];
 }
 
 #endif

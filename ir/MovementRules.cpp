@@ -1,4 +1,4 @@
-//===- MovementRules.cpp - factors, work, local forms and gradients -------===//
+//===- MovementRules.cpp - factors, work and local forms ------------------===//
 
 #include "ir/Elementwise.h"
 #include "ir/Movement.h"
@@ -119,25 +119,6 @@ ShardingRule BroadcastOp::getShardingRule() {
 }
 Work BroadcastOp::getWork() { return getViewWork(); }
 
-/// Sums over the dims that were repeated.
-FailureOr<SmallVector<Value>> BroadcastOp::buildGradients(OpBuilder &b,
-                                                          ValueRange gradients,
-                                                          ArrayRef<bool>) {
-  SmallVector<int64_t> repeated;
-  for (int64_t dim = 0; dim < getType().getRank(); ++dim) {
-    const auto *it = llvm::find(getDims(), dim);
-    if (it == getDims().end() ||
-        getX().getType().getDimSize(it - getDims().begin()) !=
-            getType().getDimSize(dim))
-      repeated.push_back(dim);
-  }
-  Value sum = gradients[0];
-  if (!repeated.empty())
-    sum = b.create<ReduceOp>(getLoc(), ReduceKind::Sum, sum, repeated);
-  Value dx = b.createOrFold<ReshapeOp>(getLoc(), getX().getType(), sum);
-  return SmallVector<Value>{dx};
-}
-
 //===-- Slice, pad --------------------------------------------------------===//
 
 ShardingRule SliceOp::getShardingRule() {
@@ -159,20 +140,6 @@ Operation *SliceOp::localize(OpBuilder &b, ValueRange operands,
                            getStrides());
 }
 
-/// Zero padding of what was dropped; steps above 1 have no gradient yet.
-FailureOr<SmallVector<Value>>
-SliceOp::buildGradients(OpBuilder &b, ValueRange gradients, ArrayRef<bool>) {
-  if (llvm::any_of(getStrides(), [](int64_t stride) { return stride != 1; }))
-    return emitOpError() << "with a stride has no gradient";
-  SmallVector<int64_t> high;
-  for (auto [whole, start, size] :
-       llvm::zip(getX().getType().getShape(), getStarts(), getSizes()))
-    high.push_back(whole - start - size);
-  Value dx = b.create<PadOp>(getLoc(), gradients[0], getStarts(), high,
-                             llvm::APFloat(0.0));
-  return SmallVector<Value>{dx};
-}
-
 ShardingRule PadOp::getShardingRule() {
   ShardingRule rule = getSameSizeRule(getX().getType(), getType());
   if (getValue().isZero())
@@ -180,14 +147,6 @@ ShardingRule PadOp::getShardingRule() {
   return rule;
 }
 Work PadOp::getWork() { return getElementwiseWork(*this, 0); }
-
-FailureOr<SmallVector<Value>>
-PadOp::buildGradients(OpBuilder &b, ValueRange gradients, ArrayRef<bool>) {
-  SmallVector<int64_t> ones(getType().getRank(), 1);
-  Value dx = b.create<SliceOp>(getLoc(), gradients[0], getLow(),
-                               getX().getType().getShape(), ones);
-  return SmallVector<Value>{dx};
-}
 
 //===-- Concat, iota, resize ----------------------------------------------===//
 
@@ -208,23 +167,6 @@ ShardingRule ConcatOp::getShardingRule() {
   return rule;
 }
 Work ConcatOp::getWork() { return getElementwiseWork(*this, 0); }
-
-FailureOr<SmallVector<Value>> ConcatOp::buildGradients(OpBuilder &b,
-                                                       ValueRange gradients,
-                                                       ArrayRef<bool> needed) {
-  SmallVector<Value> result;
-  SmallVector<int64_t> starts(getType().getRank(), 0),
-      ones(getType().getRank(), 1);
-  for (auto [input, wanted] : llvm::zip(getInputs(), needed)) {
-    ArrayRef<int64_t> sizes =
-        cast<RankedTensorType>(input.getType()).getShape();
-    result.push_back(
-        wanted ? b.create<SliceOp>(getLoc(), gradients[0], starts, sizes, ones)
-               : Value());
-    starts[getDim()] += sizes[getDim()];
-  }
-  return result;
-}
 
 ShardingRule IotaOp::getShardingRule() {
   return getElementwiseRule(*this, false);

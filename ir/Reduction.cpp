@@ -76,21 +76,6 @@ OpFoldResult ReduceOp::fold(FoldAdaptor adaptor) {
       static_cast<Attribute>(IntegerAttr::get(type.getElementType(), result)));
 }
 
-/// Sum: the gradient is repeated along the reduced dims.
-FailureOr<SmallVector<Value>>
-ReduceOp::buildGradients(OpBuilder &b, ValueRange gradients, ArrayRef<bool>) {
-  if (getKind() != ReduceKind::Sum)
-    return emitOpError() << "kind " << stringifyReduceKind(getKind())
-                         << " has no gradient";
-  SmallVector<int64_t> kept;
-  for (int64_t dim = 0; dim < getX().getType().getRank(); ++dim)
-    if (!llvm::is_contained(getDims(), dim))
-      kept.push_back(dim);
-  Value dx =
-      b.create<BroadcastOp>(getLoc(), getX().getType(), gradients[0], kept);
-  return SmallVector<Value>{dx};
-}
-
 //===-- Cumulate ----------------------------------------------------------===//
 
 /// Whether `dim` is one of `type`; else an error.

@@ -20,7 +20,8 @@ def ReduceOp : Cleave_TensorOp<"reduce", [
   let hasFolder = 1;
 }
 
-def CumulateOp : Cleave_TensorOp<"cumulate"> {
+def CumulateOp : Cleave_TensorOp<"cumulate", [
+    DeclareOpInterfaceMethods<DifferentiableOpInterface, ["getMissingGradient"]>]> {
   let summary = "result[..., i, ...] = the reduction of x[..., 0 to i, ...] along dim";
   let description = [{
     `exclusive`: of 0 to i - 1, the neutral element first. `reverse`: from the end.
@@ -51,7 +52,8 @@ def TopKOp : Cleave_TensorOp<"top_k"> {
   let results = (outs StaticTensor:$result);
 }
 
-def PoolOp : Cleave_TensorOp<"pool"> {
+def PoolOp : Cleave_TensorOp<"pool", [
+    DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
   let summary = "reduces each window of the spatial dims of [N, C, spatial...]";
   let description = [{
     As ONNX MaxPool and AveragePool; `pads` has low pads, then high pads. Padding is
@@ -80,6 +82,34 @@ def PoolOp : Cleave_TensorOp<"pool"> {
     ::cleave::PoolWindow getWindow(int64_t dim);
     /// The reduction of a window: an average is a sum, divided.
     ::cleave::ReduceKind getReduction();
+  }];
+}
+
+def PoolGradOp : Cleave_ShapedTensorOp<"pool_grad"> {
+  let summary = "gradient of a pooling: each window's share of dresult, added up";
+  let description = [{
+    Of `pool %x` with the same attributes, where `dresult` is the gradient of its result.
+    The gradient of a largest element goes to the first one of its window. `x` is there
+    for kind max only.
+
+    `%dx = cleave.pool_grad max %dy, %x {kernel = array<i64: 2>, strides = array<i64: 2>,
+       pads = array<i64: 0, 0>, dilations = array<i64: 1>}
+       : (tensor<1x3x4xf32>, tensor<1x3x8xf32>) -> tensor<1x3x8xf32>`
+
+    Constraints:
+    * x is there if and only if the kind is max, and then has the type of the result;
+    * dresult has the type of the result of such a pooling of floats.
+  }];
+  let arguments = (ins PoolKindAttr:$kind, StaticTensor:$dresult,
+      Optional<StaticTensor>:$x, DenseI64ArrayAttr:$kernel,
+      DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations,
+      UnitAttr:$include_pad, UnitAttr:$ceil);
+  let results = (outs StaticTensor:$result);
+  let assemblyFormat = "$kind operands attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The windows along a spatial dim (2, 3, ...).
+    ::cleave::PoolWindow getWindow(int64_t dim);
   }];
 }
 

@@ -10,7 +10,8 @@ def ParamOp : Cleave_Op<"param", [Symbol]> {
     `cleave.param @w : tensor<384x6x64xf32> = #cleave.weights<"m.onnx", 64, 589824>`
     `true_shape` is the shape that the user knows, when the compiler views the same
     bytes under another one; checkpoints use it. The sharding is authoritative for
-    the storage of the symbol.
+    the storage of the symbol. What is `frozen` is not trained: running statistics,
+    and what the user asks for.
 
     Constraints:
     * weights have the byte size of the type; a dense value has the type;
@@ -19,7 +20,8 @@ def ParamOp : Cleave_Op<"param", [Symbol]> {
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$type,
                        OptionalAttr<AnyAttr>:$value,
                        OptionalAttr<DenseI64ArrayAttr>:$true_shape,
-                       OptionalAttr<ShardingAttr>:$sharding);
+                       OptionalAttr<ShardingAttr>:$sharding,
+                       UnitAttr:$frozen);
   let assemblyFormat = "$sym_name `:` $type (`=` $value^)? (`sharding` $sharding^)? attr-dict";
   let hasVerifier = 1;
 }

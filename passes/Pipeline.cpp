@@ -13,7 +13,6 @@
 #include "passes/normalize/Passes.h"
 #include "passes/partition/Passes.h"
 #include "passes/schedule/Passes.h"
-#include "passes/train/Passes.h"
 #include "passes/verify/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -25,8 +24,14 @@ using namespace cleave;
 
 static void buildTrain(mlir::OpPassManager &pm,
                        const PipelineOptions &options) {
-  pm.addPass(createDifferentiatePass({options.loss}));
-  pm.addPass(createAddOptimizerPass({options.learningRate}));
+  DifferentiatePassOptions differentiate = options.differentiate;
+  if (!options.loss.kind.empty()) {
+    pm.addPass(createAddLossPass(options.loss));
+    differentiate.loss = LossName;
+  }
+  pm.addPass(createFreezePass(options.freeze));
+  pm.addPass(createDifferentiatePass(differentiate));
+  pm.addPass(createAddOptimizerPass(options.optimizer));
   pm.addPass(mlir::createCSEPass());
 }
 

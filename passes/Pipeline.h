@@ -4,6 +4,7 @@
 #define CLEAVE_PASSES_PIPELINE_H
 
 #include "passes/plan/Passes.h"
+#include "passes/train/Passes.h"
 
 #include <string>
 
@@ -19,9 +20,12 @@ struct PipelineOptions {
   bool verify = true;
   /// Differentiate, optimize and store: a step that trains.
   bool train = false;
-  /// Result that is the loss; may be empty when there is one.
-  std::string loss;
-  double learningRate = 0.01;
+  /// Where the model has no loss: what to add. No kind: it has one.
+  AddLossPassOptions loss;
+  FreezePassOptions freeze;
+  /// The result that is the loss, where none is added.
+  DifferentiatePassOptions differentiate;
+  AddOptimizerPassOptions optimizer;
   /// gpipe or 1f1b.
   std::string schedule = "1f1b";
   /// cpu or cuda: what the libraries of the target want of layouts and types.

@@ -171,6 +171,11 @@ void cleaveMatmul(CleaveContext *, int32_t slot, const CleaveMatmulDesc *,
 void cleaveConv(CleaveContext *, int32_t slot, const CleaveConvDesc *,
                 const void *input, const void *weight, void *output,
                 const void *const *post);
+/// Gradient of the weight of a convolution that is not transposed, which
+/// `output` describes the gradient of the result of; no post-operations.
+void cleaveConvWeightGrad(CleaveContext *, int32_t slot, const CleaveConvDesc *,
+                          const void *input, const void *doutput,
+                          void *dweight);
 
 //===-- Collectives ---------------------------------------------------------//
 // `group` indexes the manifest's groups; `op` is a string with the user's node

@@ -36,7 +36,9 @@
 //       "role": "model" (default), "optimizer" or "setting",
 //       "trueName": the user's, where it is another (a stage's "w@stage1"),
 //       "whole": whole shape, "trueShape": the user's, where it is another,
-//       "split": as of an input}
+//       "split": as of an input,
+//       "setting": {"kind": "rate", "base": 0.0}} // a scalar that a run sets:
+//       rate, clip, decay, correction or root_correction (of base)
 //
 // A rank's part of dim d: index i = mixed radix of its coords over the dim's
 // axes (axis sizes in "axisSizes", parallel to "axes"); start = i * chunk,

@@ -68,8 +68,14 @@ void CpuTarget::emitCall(StepBuilder &step, KernelOp kernel,
 }
 
 FailureOr<LibraryCall> CpuTarget::readLibrary(KernelOp kernel) {
-  return kernel.getKind() == KernelKind::Matmul ? readMatmul(kernel)
-                                                : readConv(kernel);
+  switch (kernel.getKind()) {
+  case KernelKind::Matmul:
+    return readMatmul(kernel);
+  case KernelKind::Conv:
+    return readConv(kernel);
+  default:
+    return readConvWeightGrad(kernel);
+  }
 }
 
 Value CpuTarget::addConstant(StepBuilder &step, StringRef bytes) {

@@ -12,8 +12,10 @@
 using namespace cleave;
 using namespace mlir;
 
-static FailureOr<CleaveTensorDesc>
-describeDense(ConvOp conv, StridedView view, Type elementType, StringRef what) {
+static FailureOr<CleaveTensorDesc> describeDense(Operation *conv,
+                                                 StridedView view,
+                                                 Type elementType,
+                                                 StringRef what) {
   FailureOr<CleaveDtype> dtype = getDtype(conv, elementType);
   if (failed(dtype))
     return failure();
@@ -22,7 +24,7 @@ describeDense(ConvOp conv, StridedView view, Type elementType, StringRef what) {
   if (!isDense(view.shape, view.strides)) {
     SmallVector<int64_t> order = getChannelsLast(view.shape.size());
     if (!view.isDenseIn(order))
-      return conv.emitOpError() << "needs a dense " << what;
+      return conv->emitOpError() << "needs a dense " << what;
     StridedView ordered = view.transpose(order);
     ordered.strides = getDenseStrides(ordered.shape);
     strides = ordered.untranspose(order).strides;
@@ -56,8 +58,8 @@ static FailureOr<CleavePostOp> describePostOp(ConvOp conv,
   return desc;
 }
 
-static void fillWindow(ConvOp conv, CleaveConvDesc &desc) {
-  desc.transposed = conv.getTransposed();
+/// Of a conv or conv_weight_grad.
+template <typename Op> static void fillWindow(Op conv, CleaveConvDesc &desc) {
   desc.spatialRank = conv.getStrides().size();
   desc.groups = conv.getGroups();
   for (int64_t i = 0; i < desc.spatialRank; ++i) {
@@ -92,6 +94,7 @@ FailureOr<LibraryCall> cleave::readConv(KernelOp kernel) {
   desc.weight = *weightDesc;
   desc.output = *outputDesc;
   fillWindow(conv, desc);
+  desc.transposed = conv.getTransposed();
   LibraryCall call{*input, *weight, {}, {}};
   desc.postOpCount = epilogue->postOps.size();
   for (auto [i, post] : llvm::enumerate(epilogue->postOps)) {
@@ -103,4 +106,39 @@ FailureOr<LibraryCall> cleave::readConv(KernelOp kernel) {
   }
   call.descriptor.assign(reinterpret_cast<const char *>(&desc), sizeof(desc));
   return std::move(call);
+}
+
+FailureOr<LibraryCall> cleave::readConvWeightGrad(KernelOp kernel) {
+  auto op = kernel.getBody()
+                .front()
+                .getTerminator()
+                ->getOperand(0)
+                .getDefiningOp<ConvWeightGradOp>();
+  if (!op)
+    return kernel.emitOpError()
+           << "of kind conv_weight_grad yields no conv_weight_grad";
+  FailureOr<LibraryOperand> input = traceOperand(kernel, op.getInput());
+  FailureOr<LibraryOperand> dresult = traceOperand(kernel, op.getDresult());
+  FailureOr<BufferAttr> buffer = getBuffer(kernel.getResult(0));
+  if (failed(input) || failed(dresult) || failed(buffer))
+    return failure();
+  StridedView result{SmallVector<int64_t>(op.getType().getShape()),
+                     SmallVector<int64_t>(buffer->getStrides()), 0};
+  auto inputDesc = describeDense(op, input->view, input->elementType, "input");
+  auto outputDesc =
+      describeDense(op, dresult->view, dresult->elementType, "dresult");
+  auto weightDesc =
+      describeDense(op, result, op.getType().getElementType(), "result");
+  if (failed(inputDesc) || failed(outputDesc) || failed(weightDesc))
+    return failure();
+  CleaveConvDesc desc = {};
+  desc.input = *inputDesc;
+  desc.output = *outputDesc;
+  desc.weight = *weightDesc;
+  fillWindow(op, desc);
+  return LibraryCall{
+      *input,
+      *dresult,
+      {},
+      std::string(reinterpret_cast<const char *>(&desc), sizeof(desc))};
 }

@@ -10,7 +10,7 @@ namespace cleave {
 /// A library call of a kernel: which tensors go in, and the descriptor's bytes
 /// (a CleaveMatmulDesc or CleaveConvDesc).
 struct LibraryCall {
-  LibraryOperand lhs, rhs; ///< matmul: a, b; conv: input, weight
+  LibraryOperand lhs, rhs; ///< matmul: a, b; conv: input, weight (dresult)
   llvm::SmallVector<std::optional<LibraryOperand>> post;
   std::string descriptor;
 };
@@ -21,6 +21,9 @@ mlir::FailureOr<LibraryCall> readMatmul(KernelOp kernel);
 
 /// Of a kernel of kind conv; input, weight and result are dense.
 mlir::FailureOr<LibraryCall> readConv(KernelOp kernel);
+
+/// Of a kernel of kind conv_weight_grad; everything is dense.
+mlir::FailureOr<LibraryCall> readConvWeightGrad(KernelOp kernel);
 
 } // namespace cleave
 

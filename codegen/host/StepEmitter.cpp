@@ -103,7 +103,6 @@ LogicalResult StepEmitter::emitGenerated(KernelOp kernel) {
 }
 
 LogicalResult StepEmitter::emitLibrary(KernelOp kernel) {
-  bool isMatmul = kernel.getKind() == KernelKind::Matmul;
   FailureOr<LibraryCall> call = scope.target.readLibrary(kernel);
   if (failed(call))
     return failure();
@@ -112,6 +111,13 @@ LogicalResult StepEmitter::emitLibrary(KernelOp kernel) {
   FailureOr<Value> result = address(kernel.getResult(0));
   if (failed(lhs) || failed(rhs) || failed(result))
     return failure();
+  SmallVector<Value> arguments = {step.i32(scope.slotCount++),
+                                  step.constant(call->descriptor), *lhs, *rhs,
+                                  *result};
+  if (kernel.getKind() == KernelKind::ConvWeightGrad) {
+    step.call("cleaveConvWeightGrad", arguments);
+    return success();
+  }
   SmallVector<Value> post;
   for (const std::optional<LibraryOperand> &operand : call->post) {
     FailureOr<Value> pointer =
@@ -120,9 +126,10 @@ LogicalResult StepEmitter::emitLibrary(KernelOp kernel) {
       return failure();
     post.push_back(*pointer);
   }
-  step.call(isMatmul ? "cleaveMatmul" : "cleaveConv",
-            {step.i32(scope.slotCount++), step.constant(call->descriptor), *lhs,
-             *rhs, *result, step.array(post)});
+  arguments.push_back(step.array(post));
+  step.call(kernel.getKind() == KernelKind::Matmul ? "cleaveMatmul"
+                                                   : "cleaveConv",
+            arguments);
   return scope.target.finishLibrary(
       step, kernel, *result,
       [&](const LibraryOperand &operand) { return address(kernel, operand); });

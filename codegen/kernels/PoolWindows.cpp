@@ -16,9 +16,8 @@ std::pair<Value, Value> cleave::getTaps(Code &code, const PoolWindow &window,
   return {below(0), below(end)};
 }
 
-Value cleave::countTaps(Code &code, PoolOp op, const PoolWindow &window,
+Value cleave::countTaps(Code &code, bool includePad, const PoolWindow &window,
                         Value start) {
-  bool includePad = op.getIncludePad();
   auto [from, to] = getTaps(code, window, start,
                             window.size + (includePad ? window.high : 0));
   return includePad ? to : code.sub(to, from);

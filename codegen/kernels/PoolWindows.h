@@ -30,7 +30,7 @@ std::pair<mlir::Value, mlir::Value>
 getTaps(Code &code, const PoolWindow &window, mlir::Value start, int64_t end);
 
 /// Elements of that window which an average counts.
-mlir::Value countTaps(Code &code, PoolOp op, const PoolWindow &window,
+mlir::Value countTaps(Code &code, bool includePad, const PoolWindow &window,
                       mlir::Value start);
 
 /// The average of `sum` over `count` elements, vectors of i64; of none it is 0.

@@ -1,9 +1,6 @@
 //===- ResizeTaps.h - what an element of a resized dim reads --------------===//
 //
-// An output index reads a few input indices ("taps": 1 nearest, 2 linear, 4
-// cubic) with weights; both are constant tables, computed in double precision.
-//
-// Formulas: ONNX Resize, coordinate_transformation_mode and mode.
+// The taps of ir/ResizeTaps.h as constant tables.
 //
 //===----------------------------------------------------------------------===//
 

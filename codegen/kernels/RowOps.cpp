@@ -18,7 +18,8 @@ using namespace mlir;
 //===-- Domain -----------------------------------------------------------===//
 
 static bool isRowOp(Operation *op) {
-  return isa<NormOp, SoftmaxOp, CrossEntropyOp, CrossEntropyGradOp>(op);
+  return isa<NormOp, NormGradOp, SoftmaxOp, CrossEntropyOp, CrossEntropyGradOp>(
+      op);
 }
 
 /// Dims of a row op's domain that make a row.
@@ -29,6 +30,8 @@ static SmallVector<int64_t> getRowDims(Operation *op) {
   int64_t first = type.getRank() - 1;
   if (auto norm = dyn_cast<NormOp>(op))
     first = norm.getAxis();
+  if (auto gradient = dyn_cast<NormGradOp>(op))
+    first = gradient.getAxis();
   return llvm::to_vector(llvm::seq<int64_t>(first, type.getRank()));
 }
 
@@ -81,10 +84,18 @@ Frame RowOps::makeFrame(ArrayRef<Index> rowPoint, Value mask) {
   return frame;
 }
 
+Value RowOps::add(Value x, Value y) {
+  return code.b.create<arith::AddFOp>(code.loc, x, y);
+}
+Value RowOps::sub(Value x, Value y) {
+  return code.b.create<arith::SubFOp>(code.loc, x, y);
+}
+Value RowOps::mul(Value x, Value y) {
+  return code.b.create<arith::MulFOp>(code.loc, x, y);
+}
+
 Value RowOps::sumRow(Type element, function_ref<Value(Frame &)> term) {
-  return fold(0.0, element, term, [&](Value x, Value y) -> Value {
-    return code.b.create<arith::AddFOp>(code.loc, x, y);
-  });
+  return fold(0.0, element, term, [&](Value x, Value y) { return add(x, y); });
 }
 
 Value RowOps::mulBy(Value x, double factor) {
@@ -96,31 +107,42 @@ Value RowOps::mulBy(Value x, double factor) {
 
 void RowOps::addStatistics(Operation *op) {
   llvm::TypeSwitch<Operation *>(op)
-      .Case([&](NormOp norm) { addNorm(norm); })
+      .Case([&](NormOp norm) {
+        statistics[op] =
+            addMoments(norm.getX(), norm.getKind(), norm.getEpsilon());
+      })
+      .Case([&](NormGradOp gradient) { addNormGrad(gradient); })
       .Case([&](SoftmaxOp softmax) {
         addSoftmax(op, softmax.getX(), !softmax.getLog());
       })
-      .Case(
-          [&](CrossEntropyOp loss) { addSoftmax(op, loss.getLogits(), false); })
+      .Case([&](CrossEntropyOp loss) {
+        addSoftmax(op, loss.getLogits(), false);
+        if (!loss.getSmoothing().isZero())
+          statistics[op].push_back(meanRow(loss.getLogits()));
+      })
       .Case([&](CrossEntropyGradOp gradient) {
         addSoftmax(op, gradient.getLogits(), true);
       });
 }
 
-/// Mean and 1 / sqrt(variance + epsilon); rms: the mean is not there.
-void RowOps::addNorm(NormOp op) {
-  Value x = op.getX();
+Value RowOps::meanRow(Value x) {
+  Type element = getComputeType(getElementTypeOrSelf(x.getType()));
+  Value sum =
+      sumRow(element, [&](Frame &frame) { return evaluator.at(x, frame); });
+  return mulBy(sum, 1.0 / getCount(row));
+}
+
+Code::Values RowOps::addMoments(Value x, NormKind kind,
+                                const APFloat &epsilon) {
   Type element = getComputeType(getElementTypeOrSelf(x.getType()));
   int64_t count = getCount(row);
   std::optional<View> copy = keep(x);
-  bool isLayer = op.getKind() == NormKind::Layer;
+  bool isLayer = kind == NormKind::Layer;
   auto visit = [&](Frame &frame) {
     Value value = evaluator.at(x, frame);
     if (copy)
       evaluator.store(value, *copy, frame);
-    if (isLayer)
-      return value;
-    return Value(code.b.create<arith::MulFOp>(code.loc, value, value));
+    return isLayer ? value : mul(value, value);
   };
   Value mean = mulBy(sumRow(element, visit), 1.0 / count);
   if (copy)
@@ -128,21 +150,60 @@ void RowOps::addNorm(NormOp op) {
   Value variance = mean;
   if (isLayer)
     variance = mulBy(sumRow(element,
-                            [&](Frame &frame) -> Value {
-                              Value centred = code.b.create<arith::SubFOp>(
-                                  code.loc, evaluator.at(x, frame), mean);
-                              return code.b.create<arith::MulFOp>(
-                                  code.loc, centred, centred);
+                            [&](Frame &frame) {
+                              Value centred = sub(evaluator.at(x, frame), mean);
+                              return mul(centred, centred);
                             }),
                      1.0 / count);
   Type type = variance.getType();
-  Value shifted = code.b.create<arith::AddFOp>(
-      code.loc, variance,
-      code.constant(type, op.getEpsilon().convertToDouble()));
+  Value shifted = add(variance, code.constant(type, epsilon.convertToDouble()));
   Value root = code.b.create<math::SqrtOp>(code.loc, shifted);
   Value inverse =
       code.b.create<arith::DivFOp>(code.loc, code.constant(type, 1.0), root);
-  statistics[op] = {mean, inverse};
+  return {mean, inverse};
+}
+
+/// The element of the row's norm, without scale and bias.
+Value RowOps::normalize(Value x, NormKind kind, const Values &moments,
+                        Frame &frame) {
+  Value value = evaluator.at(x, frame);
+  if (kind == NormKind::Layer)
+    value = sub(value, moments[0]);
+  return mul(value, moments[1]);
+}
+
+Value RowOps::getScaledGradient(NormGradOp op, Frame &frame) {
+  if (auto view = scaledGradients.find(op); view != scaledGradients.end())
+    return evaluator.load(view->second, frame);
+  Value g = evaluator.at(op.getDresult(), frame);
+  if (!op.getScale())
+    return g;
+  Frame affine =
+      makeFrame(ArrayRef(frame.point).drop_front(op.getAxis()), frame.mask);
+  return mul(g, evaluator.at(op.getScale(), affine));
+}
+
+/// Beside the moments: the means of g and g n, see the op.
+void RowOps::addNormGrad(NormGradOp op) {
+  Type element = getComputeType(getElementTypeOrSelf(op.getX().getType()));
+  Values moments = addMoments(op.getX(), op.getKind(), op.getEpsilon());
+  statistics[op] = moments;
+  std::optional<View> scaled = keepPowers(element);
+  auto visit = [&](Frame &frame) {
+    Value g = getScaledGradient(op, frame);
+    if (scaled)
+      evaluator.store(g, *scaled, frame);
+    return g;
+  };
+  double share = 1.0 / getCount(row);
+  Value mean = mulBy(sumRow(element, visit), share);
+  if (scaled)
+    scaledGradients[op] = *scaled;
+  Value product = sumRow(element, [&](Frame &frame) {
+    Value n = normalize(op.getX(), op.getKind(), moments, frame);
+    return mul(getScaledGradient(op, frame), n);
+  });
+  statistics[op].append({mean, mulBy(product, share)});
 }
 
 /// exp(x - largest).
@@ -199,16 +260,21 @@ Value RowOps::finish(Value value, Frame &frame) {
   if (!statistics.count(op))
     return Value();
   return llvm::TypeSwitch<Operation *, Value>(op)
-      .Case<NormOp, SoftmaxOp, CrossEntropyOp, CrossEntropyGradOp>(
+      .Case<NormOp, NormGradOp, SoftmaxOp, CrossEntropyOp, CrossEntropyGradOp>(
           [&](auto op) { return finish(op, frame); });
 }
 
-Value RowOps::finish(NormOp op, Frame &frame) {
+Value RowOps::finish(NormGradOp op, Frame &frame) {
   const Values &found = statistics[op];
-  Value x = evaluator.at(op.getX(), frame);
+  Value g = getScaledGradient(op, frame);
+  Value n = normalize(op.getX(), op.getKind(), found, frame);
   if (op.getKind() == NormKind::Layer)
-    x = code.b.create<arith::SubFOp>(code.loc, x, found[0]);
-  x = code.b.create<arith::MulFOp>(code.loc, x, found[1]);
+    g = sub(g, found[2]);
+  return mul(sub(g, mul(n, found[3])), found[1]);
+}
+
+Value RowOps::finish(NormOp op, Frame &frame) {
+  Value x = normalize(op.getX(), op.getKind(), statistics[op], frame);
   Frame affine =
       makeFrame(ArrayRef(frame.point).drop_front(op.getAxis()), frame.mask);
   Value scale = op.getScale() ? evaluator.at(op.getScale(), affine) : Value();
@@ -255,7 +321,8 @@ Value RowOps::finishLabel(Value labels, Frame &frame, int64_t ignore,
   return code.select(bad, c(0), label);
 }
 
-/// log(sum exp(x - max)) + max - x[label].
+/// log(sum exp(x - max)) + max - x[label]; smoothed: less of x[label], and of
+/// the mean of x instead.
 Value RowOps::finish(CrossEntropyOp op, Frame &frame) {
   const Values &found = statistics[op];
   Value ignored;
@@ -265,7 +332,10 @@ Value RowOps::finish(CrossEntropyOp op, Frame &frame) {
   Value x = evaluator.at(op.getLogits(), at);
   Value log = code.b.create<math::LogOp>(code.loc, found[1]);
   Value total = code.b.create<arith::AddFOp>(code.loc, log, found[0]);
-  Value loss = code.b.create<arith::SubFOp>(code.loc, total, x);
+  double smoothing = op.getSmoothing().convertToDouble();
+  if (smoothing != 0)
+    x = add(mulBy(x, 1 - smoothing), mulBy(found[3], smoothing));
+  Value loss = sub(total, x);
   return code.select(ignored, code.constant(loss.getType(), 0.0), loss);
 }
 
@@ -275,11 +345,14 @@ Value RowOps::finish(CrossEntropyGradOp op, Frame &frame) {
   Value label = finishLabel(op.getLabels(), at, op.getIgnoreIndex(), ignored);
   Value power = getPower(op, op.getLogits(), frame);
   Value p = code.b.create<arith::MulFOp>(code.loc, power, statistics[op][2]);
-  Value one = code.constant(p.getType(), 1.0);
+  double smoothing = op.getSmoothing().convertToDouble();
+  Value weight = code.constant(p.getType(), 1 - smoothing);
+  if (smoothing != 0)
+    p = sub(p, code.constant(p.getType(), smoothing / shape.back()));
   Value isLabel = code.b.create<arith::CmpIOp>(
       code.loc, arith::CmpIPredicate::eq,
       evaluator.indexVector(frame.point.back()), label);
-  p = code.select(isLabel, code.b.create<arith::SubFOp>(code.loc, p, one), p);
+  p = code.select(isLabel, sub(p, weight), p);
   Frame outerFrame;
   for (int64_t dim : outerDims)
     outerFrame.point.push_back(frame.point[dim]);

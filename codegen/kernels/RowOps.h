@@ -41,7 +41,7 @@ protected:
   /// Memory in which a pass that evaluates x may keep it; none: it is evaluated
   /// again.
   virtual std::optional<View> keep(mlir::Value x) { return std::nullopt; }
-  /// The same for the exponentials of a softmax.
+  /// The same for the exponentials of a softmax, and for scaled gradients.
   virtual std::optional<View> keepPowers(mlir::Type element) {
     return std::nullopt;
   }
@@ -62,23 +62,34 @@ protected:
   llvm::DenseMap<mlir::Value, View> kept;
 
 private:
-  void addNorm(NormOp op);
+  /// Mean (rms: what it is of) and 1 / sqrt(variance + epsilon) of x.
+  Values addMoments(mlir::Value x, NormKind kind, const llvm::APFloat &epsilon);
+  void addNormGrad(NormGradOp op);
+  mlir::Value normalize(mlir::Value x, NormKind kind, const Values &moments,
+                        Frame &frame);
+  /// The gradient times the scale, kept or computed.
+  mlir::Value getScaledGradient(NormGradOp op, Frame &frame);
+  mlir::Value meanRow(mlir::Value x);
   /// Largest value and sum of exponentials; keeps these if told to.
   void addSoftmax(mlir::Operation *op, mlir::Value x, bool keepExponentials);
   mlir::Value buildPower(mlir::Value x, mlir::Value largest, Frame &frame);
   /// The exponential of a softmax at a point, kept or computed.
   mlir::Value getPower(mlir::Operation *op, mlir::Value x, Frame &frame);
   mlir::Value mulBy(mlir::Value x, double factor);
+  mlir::Value add(mlir::Value x, mlir::Value y);
+  mlir::Value sub(mlir::Value x, mlir::Value y);
+  mlir::Value mul(mlir::Value x, mlir::Value y);
 
   mlir::Value finish(mlir::Value value, Frame &frame);
   mlir::Value finish(NormOp op, Frame &frame);
+  mlir::Value finish(NormGradOp op, Frame &frame);
   mlir::Value finish(SoftmaxOp op, Frame &frame);
   mlir::Value finish(CrossEntropyOp op, Frame &frame);
   mlir::Value finish(CrossEntropyGradOp op, Frame &frame);
   mlir::Value finishLabel(mlir::Value labels, Frame &frame, int64_t ignore,
                           mlir::Value &ignored);
 
-  llvm::DenseMap<mlir::Operation *, View> exponentials;
+  llvm::DenseMap<mlir::Operation *, View> exponentials, scaledGradients;
   llvm::DenseMap<mlir::Operation *, Values> statistics;
 };
 

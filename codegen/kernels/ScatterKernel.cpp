@@ -1,7 +1,8 @@
 //===- ScatterKernel.cpp - elements replaced or combined by index ---------===//
 //
 // An item is a block of the indexed dim, for one index of each dim before it:
-// it copies its part of the operand, then goes through all updates in order and
+// it copies its part of the operand (zeros for the gradient of a gather), then
+// goes through all updates in order and
 // applies those that fall into its block. So each element belongs to one
 // thread, and updates of one element come in the order of the indices. Lanes
 // run along the last dim, unless that is the indexed one.
@@ -14,12 +15,21 @@ using namespace cleave;
 using namespace mlir;
 
 namespace {
+/// What a scatter and the gradient of a gather have in common.
+struct Scattering {
+  RankedTensorType type; ///< of the result
+  Value x;               ///< null: zeros
+  Value indices, updates;
+  int64_t dim, batchDims;
+  std::optional<ReduceKind> combine;
+};
+
 class ScatterWriter {
 public:
-  ScatterWriter(Template &kernel, ScatterOp op)
-      : kernel(kernel), op(op), code(kernel.code),
-        shape(op.getType().getShape()), dim(op.getDim()),
-        last(shape.size() - 1) {}
+  ScatterWriter(Template &kernel, const Scattering &op)
+      : kernel(kernel), op(op), code(kernel.code), shape(op.type.getShape()),
+        dim(op.dim), last(shape.size() - 1),
+        indexShape(cast<RankedTensorType>(op.indices.getType()).getShape()) {}
   FailureOr<KernelPlan> write();
 
 private:
@@ -33,10 +43,11 @@ private:
                 function_ref<void(ArrayRef<Index>, Value)> body);
 
   Template &kernel;
-  ScatterOp op;
+  const Scattering &op;
   Code &code;
   ArrayRef<int64_t> shape;
   int64_t dim, last;
+  ArrayRef<int64_t> indexShape;
   int64_t blocks = 1, blockSize = 1;
   bool failed = false;
 };
@@ -67,7 +78,9 @@ void ScatterWriter::copy(ArrayRef<Index> origin, Value first, Value end) {
     Frame frame;
     frame.point.assign(point.begin(), point.end());
     frame.mask = mask;
-    evaluator.store(evaluator.at(op.getX(), frame), kernel.results[0], frame);
+    Value value = op.x ? evaluator.at(op.x, frame)
+                       : evaluator.neutral(ReduceKind::Sum, op.updates);
+    evaluator.store(value, kernel.results[0], frame);
   };
   SmallVector<Index> point(origin);
   if (dim == last)
@@ -89,7 +102,7 @@ void ScatterWriter::copy(ArrayRef<Index> origin, Value first, Value end) {
 /// One update: `target` is the element of the dims up to the indexed one.
 void ScatterWriter::apply(SmallVector<Index> target, ArrayRef<Index> indices) {
   Evaluator evaluator = kernel.makeEvaluator(dim == last ? 1 : kernel.lanes);
-  int64_t batch = op.getBatchDims();
+  int64_t batch = op.batchDims;
   forInner(target, dim + 1, [&](ArrayRef<Index> point, Value mask) {
     Frame frame, update;
     frame.point.assign(point.begin(), point.end());
@@ -97,11 +110,11 @@ void ScatterWriter::apply(SmallVector<Index> target, ArrayRef<Index> indices) {
     llvm::append_range(update.point, point.take_front(dim));
     llvm::append_range(update.point, indices.drop_front(batch));
     llvm::append_range(update.point, point.drop_front(dim + 1));
-    Value value = evaluator.at(op.getUpdates(), update);
-    if (std::optional<ReduceKind> combine = op.getCombine())
-      value = buildCombine(code.b, code.loc, *combine,
-                           op.getType().getElementType(),
-                           evaluator.load(kernel.results[0], frame), value);
+    Value value = evaluator.at(op.updates, update);
+    if (op.combine)
+      value =
+          buildCombine(code.b, code.loc, *op.combine, op.type.getElementType(),
+                       evaluator.load(kernel.results[0], frame), value);
     evaluator.store(value, kernel.results[0], frame);
   });
   failed |= evaluator.failed;
@@ -110,17 +123,17 @@ void ScatterWriter::apply(SmallVector<Index> target, ArrayRef<Index> indices) {
 /// Loops over the dims of the indices from `next` on.
 void ScatterWriter::applyAll(ArrayRef<Index> origin, SmallVector<Index> indices,
                              int64_t next, Value first, Value end) {
-  ArrayRef<int64_t> sizes = op.getIndices().getType().getShape();
-  if (next < static_cast<int64_t>(sizes.size()))
-    return code.loop(code.index(0), code.index(sizes[next]), 1, [&](Value i) {
-      indices[next] = {i, 0, Value()};
-      applyAll(origin, indices, next + 1, first, end);
-    });
+  if (next < static_cast<int64_t>(indexShape.size()))
+    return code.loop(code.index(0), code.index(indexShape[next]), 1,
+                     [&](Value i) {
+                       indices[next] = {i, 0, Value()};
+                       applyAll(origin, indices, next + 1, first, end);
+                     });
   Evaluator evaluator = kernel.makeEvaluator(1);
   Frame frame;
   frame.point = indices;
   SmallVector<Index> target(origin);
-  target[dim] = evaluator.checkedIndex(op.getIndices(), frame, shape[dim]);
+  target[dim] = evaluator.checkedIndex(op.indices, frame, shape[dim]);
   failed |= evaluator.failed;
   Value index = target[dim].base;
   Value isBefore = code.less(index, first);
@@ -141,10 +154,9 @@ void ScatterWriter::writeItem(Value item) {
   Value first = code.mul(code.rem(item, blocks), blockSize);
   Value end = code.min(code.add(first, blockSize), code.index(shape[dim]));
   copy(origin, first, end);
-  SmallVector<Index> indices(origin.begin(),
-                             origin.begin() + op.getBatchDims());
-  indices.resize(op.getIndices().getType().getRank());
-  applyAll(origin, indices, op.getBatchDims(), first, end);
+  SmallVector<Index> indices(origin.begin(), origin.begin() + op.batchDims);
+  indices.resize(indexShape.size());
+  applyAll(origin, indices, op.batchDims, first, end);
 }
 
 FailureOr<KernelPlan> ScatterWriter::write() {
@@ -160,11 +172,32 @@ FailureOr<KernelPlan> ScatterWriter::write() {
   code.loop(kernel.begin, kernel.end, 1, [&](Value item) { writeItem(item); });
   if (failed)
     return failure();
-  return KernelPlan{op.getType().getNumElements() ? outer * blocks : 0,
+  return KernelPlan{op.type.getNumElements() ? outer * blocks : 0,
                     getGrain(blockSize * inner), 0, false, ""};
+}
+
+template <typename Op>
+static Scattering describe(Op op, Value x, Value updates,
+                           std::optional<ReduceKind> combine) {
+  return {op.getType(),
+          x,
+          op.getIndices(),
+          updates,
+          static_cast<int64_t>(op.getDim()),
+          static_cast<int64_t>(op.getBatchDims()),
+          combine};
 }
 
 FailureOr<KernelPlan> cleave::buildScatterKernel(Template &kernel,
                                                  ScatterOp op) {
-  return ScatterWriter(kernel, op).write();
+  Scattering scattering =
+      describe(op, op.getX(), op.getUpdates(), op.getCombine());
+  return ScatterWriter(kernel, scattering).write();
+}
+
+FailureOr<KernelPlan> cleave::buildGatherGradKernel(Template &kernel,
+                                                    GatherGradOp op) {
+  Scattering scattering =
+      describe(op, Value(), op.getDresult(), ReduceKind::Sum);
+  return ScatterWriter(kernel, scattering).write();
 }

@@ -13,7 +13,8 @@ using namespace mlir;
 //===-- The kernel --------------------------------------------------------===//
 
 bool cleave::isGenerated(KernelKind kind) {
-  return kind != KernelKind::Matmul && kind != KernelKind::Conv;
+  return kind != KernelKind::Matmul && kind != KernelKind::Conv &&
+         kind != KernelKind::ConvWeightGrad;
 }
 
 OperandRange Template::getYields() {
@@ -50,12 +51,15 @@ void cleave::setPoint(Code &code, MutableArrayRef<Index> point,
 std::string cleave::getFailMessage(KernelOp kernel) {
   std::string message;
   kernel.getBody().walk([&](Operation *op) {
-    llvm::TypeSwitch<Operation *>(op).Case<GatherOp, ScatterOp>([&](auto op) {
-      std::string size =
-          std::to_string(op.getX().getType().getDimSize(op.getDim()));
+    auto refuseIndices = [&](auto op, RankedTensorType type) {
+      std::string size = std::to_string(type.getDimSize(op.getDim()));
       message =
           "an index is out of range: expected -" + size + " <= index < " + size;
-    });
+    };
+    llvm::TypeSwitch<Operation *>(op)
+        .Case<GatherOp, ScatterOp>(
+            [&](auto op) { refuseIndices(op, op.getX().getType()); })
+        .Case([&](GatherGradOp op) { refuseIndices(op, op.getType()); });
     if (!isa<CrossEntropyOp, CrossEntropyGradOp>(op))
       return;
     auto logits = cast<RankedTensorType>(op->getOperand(0).getType());

@@ -54,6 +54,8 @@ struct Template {
 mlir::FailureOr<KernelPlan> buildCumulateKernel(Template &, CumulateOp);
 mlir::FailureOr<KernelPlan> buildTopKKernel(Template &, TopKOp);
 mlir::FailureOr<KernelPlan> buildScatterKernel(Template &, ScatterOp);
+mlir::FailureOr<KernelPlan> buildGatherGradKernel(Template &, GatherGradOp);
+mlir::FailureOr<KernelPlan> buildPoolGradKernel(Template &, PoolGradOp);
 
 /// Calls `body(base, mask)` for each vector of [from, to). Without `hasTail`,
 /// the range is known to be whole vectors.

@@ -84,6 +84,10 @@ static FailureOr<Object> printState(const Program &program,
   if (failed(entry))
     return failure();
   (*entry)["mutable"] = state.isMutable;
+  if (auto setting = param->getAttrOfType<DictionaryAttr>("cleave.setting"))
+    (*entry)["setting"] =
+        Object{{"kind", setting.getAs<StringAttr>("kind").getValue()},
+               {"base", setting.getAs<FloatAttr>("base").getValueAsDouble()}};
   if (auto role = param->getAttrOfType<StringAttr>(RoleAttrName))
     (*entry)["role"] = role.getValue();
   if (auto name = param->getAttrOfType<StringAttr>("cleave.name"))

@@ -34,7 +34,7 @@ static constexpr int64_t SmallArray = 64;
 /// Whether the kernel computes this operand of `user` itself from its source.
 static bool isTakenIn(const Group &group, Operation *user, Value operand) {
   Operation *op = operand.getDefiningOp();
-  if (!op || isa<AttentionOp, DotOp, ConvOp, ResizeOp>(user))
+  if (!op || isa<AttentionOp, DotOp, ConvOp, ConvWeightGradOp, ResizeOp>(user))
     return false;
   if (auto constant = dyn_cast<ConstantOp>(op)) {
     bool isSmall = constant.getType().getNumElements() <= SmallArray;

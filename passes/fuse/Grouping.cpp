@@ -17,10 +17,13 @@ bool cleave::isView(Operation *op) {
   return isa<ReshapeOp, TransposeOp, SliceOp, BroadcastOp>(op);
 }
 
-static bool isProduct(Operation *op) { return isa<DotOp, ConvOp>(op); }
+static bool isProduct(Operation *op) {
+  return isa<DotOp, ConvOp, ConvWeightGradOp>(op);
+}
 
 static bool isRowOp(Operation *op) {
-  return isa<NormOp, SoftmaxOp, CrossEntropyOp, CrossEntropyGradOp>(op);
+  return isa<NormOp, NormGradOp, SoftmaxOp, CrossEntropyOp, CrossEntropyGradOp>(
+      op);
 }
 
 /// Each element of the result needs the same element of the operands.
@@ -36,7 +39,8 @@ static bool isPointwise(Operation *op) {
 
 /// Walks its operands in a way of its own, so that nothing joins it.
 static bool isAlone(Operation *op) {
-  return isa<ResizeOp, PoolOp, CumulateOp, TopKOp, ScatterOp>(op);
+  return isa<ResizeOp, PoolOp, PoolGradOp, CumulateOp, TopKOp, ScatterOp,
+             GatherGradOp>(op);
 }
 
 static bool isLoopOp(Operation *op) {
@@ -183,6 +187,10 @@ static bool isPostOp(Operation *op, Value value) {
 }
 
 void Grouping::groupProduct(Operation *op) {
+  if (isa<ConvWeightGradOp>(op)) {
+    makeGroup(KernelKind::ConvWeightGrad, op);
+    return;
+  }
   auto conv = dyn_cast<ConvOp>(op);
   Group &group = makeGroup(conv ? KernelKind::Conv : KernelKind::Matmul, op);
   // oneDNN does the post-operations of a transposed convolution at every
@@ -195,6 +203,8 @@ void Grouping::groupProduct(Operation *op) {
 void Grouping::groupRow(Operation *op) {
   Group &group = makeGroup(KernelKind::Row, op);
   addProducers(group, op->getOperand(0), /*onlyOwn=*/false);
+  if (auto gradient = dyn_cast<NormGradOp>(op))
+    addProducers(group, gradient.getDresult(), /*onlyOwn=*/false);
   addChain(
       group,
       [&](Operation *user, Value) {

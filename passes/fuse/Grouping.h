@@ -6,15 +6,18 @@
 //     binary add and mul with any other operand; for dots reshapes and
 //     transposes in between. A transposed convolution stays alone.
 //   * attention: alone.
-//   * row: norm, softmax, cross_entropy and its gradient take the elementwise
-//     ops that make their first operand, also when others use these too (they
-//     become results of the kernel), and the chain of single uses behind them.
+//   * conv_weight_grad: alone.
+//   * row: norm, softmax, cross_entropy and gradients take the elementwise ops
+//     that make their first operand (of the gradient of a norm, the first two),
+//     also when others use these too (they become results of the kernel), and
+//     the chain of single uses behind them.
 //   * reduce: a reduce takes the elementwise ops that only it uses, and the
 //     chain of single uses behind it.
 //   * loop: an elementwise op joins the loops that make its operands if the
 //     shapes are equal. iota, gather, take_shard may start such a group. A
 //     concat or pad takes the loops that only it uses, and nothing follows it.
-//     A resize, pool, cumulate, top_k or scatter is alone.
+//     A resize, pool, cumulate, top_k, scatter or gradient of a pool or gather
+//     is alone.
 //
 // A group stands where its last op stood, its anchor. Every value must be made
 // by a group with a smaller anchor than those that use it, seen through views;

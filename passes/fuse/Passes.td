@@ -5,11 +5,12 @@
 include "mlir/Pass/PassBase.td"
 
 def WidenProductsPass : Pass<"cleave-widen-products", "::mlir::ModuleOp"> {
-  let summary = "rewrites products of types that no library call has";
+  let summary = "rewrites products that no library call or kernel has";
   let description = [{
     Products, convolutions and attention of f16 and bf16 are computed in f32, unless
     the libraries have them (`narrow`); a product of f64 or integers becomes a
-    reduction.
+    reduction. Attention of f64, and every gradient of attention, becomes products and
+    a softmax.
 
     ```mlir
     %p = cleave.dot %x, %w {...} : (tensor<4x8xf16>, tensor<8x6xf16>) -> tensor<4x6xf16>

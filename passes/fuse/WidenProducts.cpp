@@ -2,14 +2,16 @@
 //
 // Needs rank programs, before their kernels are formed. Guarantees that what is
 // left of products, convolutions and attention in f16 and bf16 is in f32, with
-// casts around it, unless the libraries have them; and that a product of f64 or
+// casts around it, unless the libraries have them; that a product of f64 or
 // integers is a reduction of what its repeated operands give, which is one
-// generated kernel.
+// generated kernel; and that attention in f64, and gradients of attention, are
+// products and a softmax.
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/fuse/Passes.h"
 
+#include "ir/AttentionFormula.h"
 #include "ir/Cleave.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLExtras.h"
@@ -33,17 +35,50 @@ static Value castTo(OpBuilder &b, Location loc, Value value, Type element) {
   return b.create<CastOp>(loc, type.clone(element), value);
 }
 
-/// The op on f32, between casts.
-static void computeInSingle(Operation *op) {
+/// The op on f32, between casts; it takes the place of `op`.
+static Operation *computeInSingle(Operation *op) {
   OpBuilder b(op);
   SmallVector<Value> operands;
+  SmallVector<Type> types;
   for (Value operand : op->getOperands())
     operands.push_back(castTo(b, op->getLoc(), operand, b.getF32Type()));
-  RankedTensorType type = getResultType(op);
-  Operation *wide = cloneWithTypes(b, op, operands, type.clone(b.getF32Type()));
-  op->getResult(0).replaceAllUsesWith(
-      castTo(b, op->getLoc(), wide->getResult(0), type.getElementType()));
+  for (Type type : op->getResultTypes())
+    types.push_back(cast<RankedTensorType>(type).clone(b.getF32Type()));
+  Type element = getResultType(op).getElementType();
+  Operation *wide = cloneWithTypes(b, op, operands, types);
+  for (auto [from, to] : llvm::zip(op->getResults(), wide->getResults()))
+    from.replaceAllUsesWith(castTo(b, op->getLoc(), to, element));
   op->erase();
+  return wide;
+}
+
+//===-- Attention ---------------------------------------------------------===//
+
+template <typename Op> static AttentionParts getParts(Op op) {
+  return {op.getQ(),
+          op.getK(),
+          op.getV(),
+          op.getMask(),
+          op.getScale().convertToDouble(),
+          op.getCausal()};
+}
+
+/// By a score matrix, for which there are fast products.
+static void splitAttention(AttentionOp op) {
+  OpBuilder builder(op);
+  LogicalBuilder b(builder, op.getLoc());
+  op.getResult().replaceAllUsesWith(buildAttention(b, getParts(op)));
+  op.erase();
+}
+static void splitAttention(AttentionGradOp op) {
+  OpBuilder builder(op);
+  LogicalBuilder b(builder, op.getLoc());
+  AttentionGradients found =
+      buildAttentionGradients(b, getParts(op), op.getDresult());
+  op.getDq().replaceAllUsesWith(found.dq);
+  op.getDk().replaceAllUsesWith(found.dk);
+  op.getDv().replaceAllUsesWith(found.dv);
+  op.erase();
 }
 
 //===-- Doubles and integers ----------------------------------------------===//
@@ -108,8 +143,21 @@ static void reduceProduct(DotOp op) {
 
 //===-- Pass --------------------------------------------------------------===//
 
-static void widen(Operation *op, bool narrow) {
-  if (!isa<DotOp, ConvOp, AttentionOp>(op))
+/// Products of f64 that attention is made of are still to be visited.
+static void visitAttention(Operation *op, bool narrow) {
+  if (!isa<AttentionOp, AttentionGradOp>(op))
+    return;
+  Type element = getResultType(op).getElementType();
+  if (!narrow && (element.isF16() || element.isBF16()))
+    op = computeInSingle(op);
+  if (auto gradient = dyn_cast<AttentionGradOp>(op))
+    splitAttention(gradient);
+  else if (auto attention = cast<AttentionOp>(op); element.isF64())
+    splitAttention(attention);
+}
+
+static void visitProduct(Operation *op, bool narrow) {
+  if (!isa<DotOp, ConvOp, ConvWeightGradOp>(op))
     return;
   Type element = getResultType(op).getElementType();
   if (element.isF16() || element.isBF16()) {
@@ -125,7 +173,8 @@ struct WidenProductsPass
     : cleave::impl::WidenProductsPassBase<WidenProductsPass> {
   using WidenProductsPassBase::WidenProductsPassBase;
   void runOnOperation() override {
-    getOperation().walk([&](Operation *op) { widen(op, narrow); });
+    getOperation().walk([&](Operation *op) { visitAttention(op, narrow); });
+    getOperation().walk([&](Operation *op) { visitProduct(op, narrow); });
   }
 };
 } // namespace

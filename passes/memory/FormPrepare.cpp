@@ -1,12 +1,12 @@
 //===- FormPrepare.cpp - what needs no input runs once --------------------===//
 //
 // Needs kernels with resolved views, no memory yet. A kernel is constant when
-// all that it reads comes from states that the function does not store, or from
-// arrays. From the end to the start, so that users are decided first, a
-// constant kernel stays in the step if it would give more than it reads and the
-// step reads it; what the step then reads of the rest are the results of the
-// prepare. Loads, constants, indices and views that kernels need are made anew
-// inside.
+// all that it reads comes from states that neither the function stores nor a
+// run sets, or from arrays. From the end to the start, so that users are
+// decided first, a constant kernel stays in the step if it would give more than
+// it reads and the step reads it; what the step then reads of the rest are the
+// results of the prepare. Loads, constants, indices and views that kernels need
+// are made anew inside.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,7 +43,7 @@ private:
   void makeSources(Operation *op, OpBuilder &builder);
 
   func::FuncOp function;
-  llvm::StringSet<> stored;
+  llvm::StringSet<> stored; ///< or set by a run before each step
   /// Constant ops, with the elements of the states and arrays that each reads.
   llvm::DenseMap<Operation *, int64_t> constants;
   llvm::SetVector<Operation *> kernels; ///< in the prepare; program order
@@ -190,6 +190,11 @@ static void removeUnread(Block &block) {
 
 void PrepareFormer::run() {
   function.walk([&](StoreOp store) { stored.insert(store.getSymbol()); });
+  for (auto param : function->getParentOfType<ModuleOp>().getOps<ParamOp>()) {
+    auto role = param->getAttrOfType<StringAttr>(RoleAttrName);
+    if (role && role.getValue() == "setting")
+      stored.insert(param.getSymName());
+  }
   collect(function.front());
   decide();
   if (kernels.empty())

@@ -261,7 +261,8 @@ void Resolver::visit(Operation *op) {
   if (auto kernel = dyn_cast<KernelOp>(op)) {
     if (kernel.getKind() == KernelKind::Matmul)
       visitMatmul(kernel);
-    if (kernel.getKind() == KernelKind::Conv)
+    if (kernel.getKind() == KernelKind::Conv ||
+        kernel.getKind() == KernelKind::ConvWeightGrad)
       visitConv(kernel);
     if (kernel.getKind() == KernelKind::Loop)
       followOperands(kernel);

@@ -13,8 +13,8 @@
 // Meshes of equal shape send from each rank to the rank of the same
 // coordinates; others send the whole value, senders taken in turn. A param that
 // several stages load gets a copy `name@stageK` for each further stage, whose
-// `cleave.name` is the true name. Needs: reshards in place. Refuses ranks in
-// two stages, and stores to a param that several stages use.
+// `cleave.name` is the true name; what is stored goes to the copies, too.
+// Needs: reshards in place. Refuses ranks in two stages.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,6 +53,7 @@ public:
 
 private:
   LogicalResult verifyMeshes();
+  void copyStored(StoreOp store);
   void createProgram(int64_t stage);
   LogicalResult visit(Operation *op);
   void finish(int64_t stage);
@@ -61,7 +62,8 @@ private:
   Value receive(ReshardOp edge, StageProgram &from, StageProgram &to);
   ShardingAttr chooseLayout(ReshardOp edge, MeshAttr from, MeshAttr to);
   Value reshardTo(ReshardOp edge, Value value, ShardingAttr target);
-  LogicalResult splitParam(ParamOp param);
+  ParamOp copyParam(ParamOp param, int64_t stage);
+  void splitParam(ParamOp param);
   int64_t getStageOf(Value value) {
     return meshes.getStage(getSharding(value).getMesh());
   }
@@ -83,6 +85,8 @@ bool isRepeated(Value value) {
 LogicalResult Cutter::run() {
   if (failed(verifyMeshes()))
     return failure();
+  for (auto store : llvm::make_early_inc_range(main.getOps<StoreOp>()))
+    copyStored(store);
   programs.resize(meshes.getNumStages());
   for (int64_t stage = 0; stage < meshes.getNumStages(); ++stage)
     createProgram(stage);
@@ -93,8 +97,7 @@ LogicalResult Cutter::run() {
     finish(stage);
   main.erase();
   for (auto param : llvm::make_early_inc_range(module.getOps<ParamOp>()))
-    if (failed(splitParam(param)))
-      return failure();
+    splitParam(param);
   return success();
 }
 
@@ -118,6 +121,45 @@ LogicalResult Cutter::verifyMeshes() {
                                 << it->second << " and in stage " << stage;
     }
   return success();
+}
+
+/// Gives each other stage that reads the stored param a copy of its own, which
+/// is stored the same value at the end of the step.
+void Cutter::copyStored(StoreOp store) {
+  auto param = module.lookupSymbol<ParamOp>(store.getSymbol());
+  int64_t keeper = cleave::getStage(store);
+  if (!param || !param.getSharding() || keeper < 0)
+    return;
+  llvm::MapVector<int64_t, SmallVector<OpOperand *>> reads;
+  for (auto load : main.getOps<LoadOp>())
+    if (load.getSymbol() == param.getSymName())
+      for (OpOperand &use : load.getResult().getUses()) {
+        int64_t stage = cleave::getStage(use.getOwner());
+        if (stage >= 0 && stage != keeper)
+          reads[stage].push_back(&use);
+      }
+  for (auto &[stage, uses] : reads) {
+    ParamOp copy = copyParam(param, stage);
+    ShardingAttr sharding = *copy.getSharding();
+    auto place = [&](Operation *op) {
+      op->setAttr(StageAttrName, builder.getI64IntegerAttr(stage));
+    };
+    builder.setInsertionPointToStart(&main.front());
+    auto load = builder.create<LoadOp>(uses.front()->get().getLoc(),
+                                       uses.front()->get().getType(),
+                                       copy.getSymName());
+    setSharding(load.getResult(), sharding);
+    place(load);
+    for (OpOperand *use : uses)
+      use->set(load);
+    builder.setInsertionPoint(main.front().getTerminator());
+    auto moved = builder.create<ReshardOp>(
+        store.getLoc(), store.getValue().getType(), store.getValue(), sharding);
+    setSharding(moved.getResult(), sharding);
+    place(moved);
+    place(builder.create<StoreOp>(store.getLoc(), moved.getResult(),
+                                  copy.getSymName()));
+  }
 }
 
 /// Whether some op of the stage, or a result made there, reads the argument.
@@ -308,9 +350,20 @@ void Cutter::finish(int64_t stage) {
       program.function.setResultAttrs(index, dictionary);
 }
 
+/// A copy for the stage, `name@stageK`.
+ParamOp Cutter::copyParam(ParamOp param, int64_t stage) {
+  OpBuilder at(param);
+  at.setInsertionPointAfter(param);
+  auto copy = cast<ParamOp>(at.clone(*param));
+  copy.setSymName((param.getSymName() + "@stage" + Twine(stage)).str());
+  copy.setShardingAttr(
+      withMesh(*param.getSharding(), meshes.getOfStage(stage)));
+  copy->setAttr(NameAttrName, param.getSymNameAttr());
+  return copy;
+}
+
 /// Leaves each stage a symbol of its own mesh.
-LogicalResult Cutter::splitParam(ParamOp param) {
-  SmallVector<Operation *> stores;
+void Cutter::splitParam(ParamOp param) {
   llvm::MapVector<int64_t, SmallVector<LoadOp>> loads;
   SmallVector<int64_t> users;
   for (auto [stage, program] : llvm::enumerate(programs))
@@ -319,36 +372,24 @@ LogicalResult Cutter::splitParam(ParamOp param) {
       auto store = dyn_cast<StoreOp>(op);
       if (load && load.getSymbol() == param.getSymName())
         loads[stage].push_back(load);
-      else if (store && store.getSymbol() == param.getSymName())
-        stores.push_back(op);
-      else
+      else if (!store || store.getSymbol() != param.getSymName())
         return;
       if (!llvm::is_contained(users, stage))
         users.push_back(stage);
     });
   if (users.empty() || !param.getSharding())
-    return success();
-  if (users.size() > 1 && !stores.empty())
-    return stores.front()->emitError()
-           << "stores to a param that stages " << users[0] << " and "
-           << users[1] << " use: their copies would differ";
+    return;
   int64_t keeper = meshes.getStage(param.getSharding()->getMesh());
   if (!llvm::is_contained(users, keeper))
     keeper = users.front();
-  StringAttr name = param.getSymNameAttr();
   param.setShardingAttr(withMesh(*param.getSharding(), programs[keeper].mesh));
-  builder.setInsertionPointAfter(param);
   for (int64_t stage : users) {
     if (stage == keeper)
       continue;
-    auto copy = cast<ParamOp>(builder.clone(*param));
-    copy.setSymName((name.getValue() + "@stage" + Twine(stage)).str());
-    copy.setShardingAttr(withMesh(*param.getSharding(), programs[stage].mesh));
-    copy->setAttr(NameAttrName, name);
+    ParamOp copy = copyParam(param, stage);
     for (LoadOp load : loads[stage])
       load.setSymbol(copy.getSymName());
   }
-  return success();
 }
 
 struct CutStagesPass : cleave::impl::CutStagesPassBase<CutStagesPass> {

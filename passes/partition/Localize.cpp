@@ -63,6 +63,7 @@ private:
   MeshAttr mesh;
   std::unique_ptr<LocalBuilder> builder;
   DenseMap<Value, LocalTensor> locals;
+  DenseMap<Value, LocalTensor> stored; ///< arguments, all micro-batches
 };
 
 LogicalResult Localizer::run() {
@@ -132,9 +133,9 @@ void Localizer::readArguments(func::FuncOp local) {
     bool isFinite = isa<IntegerType>(type.getElementType());
     ShardingAttr sharding = getSharding(from), storage = getStorage(sharding);
     setSharding(to, storage);
+    stored[from] = {to, getZeroPadded(type, isFinite)};
     locals[from] =
-        builder->reshard(from.getLoc(), {to, getZeroPadded(type, isFinite)},
-                         type, storage, sharding);
+        builder->reshard(from.getLoc(), stored[from], type, storage, sharding);
   }
 }
 
@@ -224,9 +225,12 @@ LogicalResult Localizer::maskOperands(Operation *op, const ShardingRule &rule,
 void Localizer::visitReshard(ReshardOp op) {
   Block &block = *builder->get().getInsertionBlock();
   Operation *last = block.empty() ? nullptr : &block.back();
+  // What micro-batches share comes from an argument as it is stored.
+  ShardingAttr from = getSharding(op.getX()), to = op.getSharding();
+  bool isWhole = stored.contains(op.getX()) && getStorage(to) == to;
   locals[op.getResult()] =
-      builder->reshard(op.getLoc(), locals[op.getX()], op.getType(),
-                       getSharding(op.getX()), op.getSharding());
+      builder->reshard(op.getLoc(), (isWhole ? stored : locals)[op.getX()],
+                       op.getType(), isWhole ? getStorage(from) : from, to);
   for (Operation &made : llvm::reverse(block)) {
     if (&made == last)
       break;

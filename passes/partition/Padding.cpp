@@ -143,7 +143,8 @@ Padding getResultPadding(Operation *op, States states,
       .Case<AttentionOp>([&](auto attention) {
         return getAttentionPadding(attention, states);
       })
-      .Case<DotOp, ConvOp>([&](auto) { return getProduct(states); })
+      .Case<DotOp, ConvOp, ConvWeightGradOp>(
+          [&](auto) { return getProduct(states); })
       .Case<BroadcastOp>([&](auto) {
         return states[0]              ? *states[0]
                : operands[0].isFinite ? Padding::Finite
@@ -156,6 +157,8 @@ Padding getResultPadding(Operation *op, States states,
       })
       .Case<CastOp, ReshapeOp, TransposeOp, SliceOp, ConcatOp, ReduceOp,
             PoolOp>([&](auto) { return getLeast(states); })
+      .Case<PoolGradOp, GatherGradOp>(
+          [&](auto) { return states[0].value_or(Padding::Unknown); })
       .Case<CumulateOp>([&](CumulateOp cumulate) {
         return cumulate.getKind() == ReduceKind::Sum ? getLeast(states)
                                                      : Padding::Unknown;
@@ -193,8 +196,9 @@ bool keepsFinite(Operation *op) {
            kind != BinaryKind::Pow;
   }
   return isa<CastOp, SelectOp, ReshapeOp, TransposeOp, BroadcastOp, SliceOp,
-             PadOp, ConcatOp, DotOp, ConvOp, NormOp, GatherOp, AttentionOp,
-             IotaOp, PoolOp, ScatterOp>(op);
+             PadOp, ConcatOp, DotOp, ConvOp, ConvWeightGradOp, NormOp,
+             NormGradOp, GatherOp, GatherGradOp, AttentionOp, AttentionGradOp,
+             IotaOp, PoolOp, PoolGradOp, ScatterOp>(op);
 }
 
 bool isFiniteConstant(ConstantOp op) {
@@ -299,8 +303,8 @@ void addProductNeeds(ArrayRef<ReducedDim> dims,
 void addReadNeeds(Operation *op, ArrayRef<PaddingFacts> operands,
                   llvm::function_ref<bool(int64_t, int64_t)> isPadded,
                   SmallVectorImpl<MaskNeed> &out) {
-  bool isIndex =
-      isa<GatherOp, ScatterOp, CrossEntropyOp, CrossEntropyGradOp>(op);
+  bool isIndex = isa<GatherOp, GatherGradOp, ScatterOp, CrossEntropyOp,
+                     CrossEntropyGradOp>(op);
   auto binary = dyn_cast<BinaryOp>(op);
   bool isDivisor = binary &&
                    (binary.getKind() == BinaryKind::Div ||
@@ -332,7 +336,7 @@ SmallVector<MaskNeed> cleave::getMaskNeeds(
     }
     if (dims.empty())
       continue;
-    if (isa<DotOp, ConvOp>(op)) {
+    if (isa<DotOp, ConvOp, ConvWeightGradOp>(op)) {
       addProductNeeds(dims, needs);
       continue;
     }
@@ -341,7 +345,10 @@ SmallVector<MaskNeed> cleave::getMaskNeeds(
           getElementTypeOrSelf(op->getOperand(dim.operand).getType());
       bool holds =
           info.reduction == ReduceKind::Sum && dim.padding == Padding::Zero;
-      if (!holds)
+      bool isMasked = llvm::any_of(needs, [&](const MaskNeed &need) {
+        return need.operand == dim.operand && need.dim == dim.dim;
+      });
+      if (!holds && !isMasked)
         needs.push_back(
             {dim.operand, dim.dim, getNeutralValue(info.reduction, element)});
     }

@@ -23,6 +23,22 @@ def PropagateShardingsPass : Pass<"cleave-propagate-shardings", "::mlir::ModuleO
   }];
 }
 
+def LiftCountsPass : Pass<"cleave-lift-counts", "::mlir::ModuleOp"> {
+  let summary = "computes what micro-batches need of all of them before their loop";
+  let description = [{
+    A count over the whole batch that ops of one micro-batch read is computed once more
+    for them, from whole inputs and on each rank. With `%labels` and `%losses` split over
+    micro-batches, `%n` partial over them:
+
+    ```mlir
+    %n = cleave.reduce sum %labels {dims = array<i64: 0>} : (tensor<4xf32>) -> tensor<f32>
+    %b = cleave.broadcast %n {dims = array<i64>} : (tensor<f32>) -> tensor<4xf32>
+    %y = cleave.binary div %losses, %b : tensor<4xf32>
+    ```
+    `%b` reads a `%n1` that is like `%n`, but replicated.
+  }];
+}
+
 def InsertReshardsPass : Pass<"cleave-insert-reshards", "::mlir::ModuleOp"> {
   let summary = "makes every change of sharding an op";
   let description = [{

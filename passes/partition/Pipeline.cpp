@@ -6,6 +6,7 @@
 
 void cleave::buildPartitionPipeline(mlir::OpPassManager &pm) {
   pm.addPass(createPropagateShardingsPass());
+  pm.addPass(createLiftCountsPass());
   pm.addPass(createInsertReshardsPass());
   pm.addPass(createCutStagesPass());
   pm.addPass(createLocalizePass());

@@ -42,13 +42,14 @@ public:
   LogicalResult run();
 
 private:
+  llvm::DenseSet<Operation *> findNeeded();
   LogicalResult classify();
   LogicalResult classifyOp(Operation &op);
   bool isBackward(Operation &op) const;
   LogicalResult splitEnds();
-  LogicalResult formChunk(Part part, StringRef name);
+  void formChunk(Part part, StringRef name);
   void moveOps(Part part, Block *body);
-  LogicalResult collectExports(Part part, Block *body, Exports &exports);
+  void collectExports(Part part, Block *body, Exports &exports);
   void endByCarry(AllReduceOp op, Block *body, Exports &exports);
   void endByStack(AllGatherOp op, Exports &exports);
   Value makeNeutral(RankedTensorType type, ReduceKind kind, Location loc);
@@ -112,9 +113,31 @@ LogicalResult ChunkFormer::classifyOp(Operation &op) {
   return success();
 }
 
+/// Ops whose results lead into the loop over micro-batches.
+llvm::DenseSet<Operation *> ChunkFormer::findNeeded() {
+  llvm::DenseSet<Operation *> inside, needed;
+  for (Operation &op : function.front())
+    if (op.hasAttr("cleave.micro_batch") ||
+        (isOverMicroBatches(&op) && !isEnd(&op)) ||
+        llvm::any_of(op.getOperands(), [&](Value operand) {
+          Operation *def = operand.getDefiningOp();
+          return inside.contains(def) && !isEnd(def);
+        }))
+      inside.insert(&op);
+  for (Operation &op : llvm::reverse(function.front()))
+    if (inside.contains(&op) ||
+        llvm::any_of(op.getUsers(),
+                     [&](Operation *user) { return needed.contains(user); }))
+      needed.insert(&op);
+  return needed;
+}
+
 LogicalResult ChunkFormer::classify() {
+  llvm::DenseSet<Operation *> needed = findNeeded();
   for (Operation &op : function.front().without_terminator())
-    if (failed(classifyOp(op)))
+    if (isa<RecvOp>(op) && !needed.contains(&op))
+      parts[&op] = Part::After; // its sender may have to end its loop first
+    else if (failed(classifyOp(op)))
       return failure();
   return success();
 }
@@ -128,6 +151,8 @@ LogicalResult ChunkFormer::splitEnds() {
   for (Operation &op : llvm::make_early_inc_range(function.front())) {
     if (!isEnd(&op))
       continue;
+    if (!isa<AllReduceOp, AllGatherOp>(op))
+      return op.emitOpError() << "over micro-batches is not supported";
     SmallVector<Attribute> others;
     for (auto axis : getAxes(&op).getAsRange<StringAttr>())
       if (axis.getValue() != MeshAttr::MicroBatchAxis)
@@ -202,17 +227,14 @@ void ChunkFormer::endByStack(AllGatherOp op, Exports &exports) {
   exports.stackedUses.push_back(op.getResult());
 }
 
-LogicalResult ChunkFormer::collectExports(Part part, Block *body,
-                                          Exports &exports) {
+void ChunkFormer::collectExports(Part part, Block *body, Exports &exports) {
   for (auto &[op, which] : parts) {
     if (which != part || !isEnd(op))
       continue;
     if (auto reduce = dyn_cast<AllReduceOp>(op))
       endByCarry(reduce, body, exports);
-    else if (auto gather = dyn_cast<AllGatherOp>(op))
-      endByStack(gather, exports);
     else
-      return op->emitOpError() << "over micro-batches is not supported";
+      endByStack(cast<AllGatherOp>(op), exports);
   }
   llvm::SetVector<Value> ring;
   for (Operation &op : *body)
@@ -221,7 +243,6 @@ LogicalResult ChunkFormer::collectExports(Part part, Block *body,
         if (user->getBlock() != body && !isEnd(user))
           ring.insert(result);
   exports.ring = ring.takeVector();
-  return success();
 }
 
 /// [M, ..., c, ...] -> [..., M * c, ...]: micro-batches joined along `dim`.
@@ -237,15 +258,14 @@ static Value joinStack(OpBuilder &builder, Location loc, Value stack,
   return builder.createOrFold<ReshapeOp>(loc, type, moved);
 }
 
-LogicalResult ChunkFormer::formChunk(Part part, StringRef name) {
+void ChunkFormer::formChunk(Part part, StringRef name) {
   if (llvm::none_of(parts, [&](auto &entry) { return entry.second == part; }))
-    return success();
+    return;
   Region region;
   Block *body = &region.emplaceBlock();
   moveOps(part, body);
   Exports exports;
-  if (failed(collectExports(part, body, exports)))
-    return failure();
+  collectExports(part, body, exports);
   SmallVector<Value> yielded(exports.carried);
   llvm::append_range(yielded, exports.ring);
   llvm::append_range(yielded, exports.stacked);
@@ -278,7 +298,6 @@ LogicalResult ChunkFormer::formChunk(Part part, StringRef name) {
                                      gather.getType(), gather.getDim()));
   }
   OpBuilder::atBlockEnd(body).create<YieldOp>(function.getLoc(), yielded);
-  return success();
 }
 
 LogicalResult ChunkFormer::run() {
@@ -291,9 +310,8 @@ LogicalResult ChunkFormer::run() {
   for (auto &[op, part] : parts)
     if (part == Part::After)
       op->moveBefore(function.front().getTerminator());
-  if (failed(formChunk(Part::Forward, "forward")) ||
-      failed(formChunk(Part::Backward, "backward")))
-    return failure();
+  formChunk(Part::Forward, "forward");
+  formChunk(Part::Backward, "backward");
   for (auto &[op, part] : llvm::reverse(parts))
     if (isEnd(op))
       op->erase();

@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Context.h"
+#include "runtime/library/ConvShape.h"
 #include "runtime/library/Dnnl.h"
 #include "runtime/library/PostOps.h"
 #include "runtime/library/Reordered.h"
@@ -69,37 +70,12 @@ private:
 };
 } // namespace
 
-static memory::dims dimsOf(const CleaveTensorDesc &desc) {
-  return memory::dims(desc.dims, desc.dims + desc.rank);
-}
-static memory::dims stridesOf(const CleaveTensorDesc &desc) {
-  return memory::dims(desc.strides, desc.strides + desc.rank);
-}
-
 static bool isDense(const CleaveTensorDesc &desc) {
   int64_t stride = 1;
   for (int d = desc.rank; d-- > 0; stride *= desc.dims[d])
     if (desc.dims[d] != 1 && desc.strides[d] != stride)
       return false;
   return true;
-}
-
-/// The weights as oneDNN names their dims: [g, O, I, k...], g only if grouped.
-/// ONNX keeps transposed weights as [I, O/g, k...]: same bytes, other strides.
-static memory::desc weightDesc(const CleaveConvDesc &desc) {
-  memory::dims dims = dimsOf(desc.weight), strides = stridesOf(desc.weight);
-  int64_t groups = desc.groups;
-  if (groups > 1) {
-    dims[0] /= groups;
-    dims.insert(dims.begin(), groups);
-    strides.insert(strides.begin(), dims[1] * strides[0]);
-  }
-  if (desc.transposed) {
-    size_t o = groups > 1 ? 1 : 0;
-    std::swap(dims[o], dims[o + 1]);
-    std::swap(strides[o], strides[o + 1]);
-  }
-  return memory::desc(dims, memory::data_type::f32, strides);
 }
 
 Conv::Conv(CleaveContext &context, const CleaveConvDesc &desc,
@@ -226,15 +202,7 @@ bool Conv::prepare(DnnlState &state, const CleaveConvDesc &desc, int count,
     }
   attr.set_post_ops(ops);
 
-  auto spatial = [&](const int64_t *values, int64_t minus = 0) {
-    memory::dims result(values, values + desc.spatialRank);
-    for (int64_t &value : result)
-      value -= minus;
-    return result;
-  };
-  memory::dims stride = spatial(desc.stride),
-               dilation = spatial(desc.dilation, 1);
-  memory::dims low = spatial(desc.padLow), high = spatial(desc.padHigh);
+  auto [stride, dilation, low, high] = getWindow(desc);
   memory::desc x = anyLayout(plainInput), w = anyLayout(plainWeight),
                y = anyLayout(plainOutput), bias;
   if (first > folded)

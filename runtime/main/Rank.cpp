@@ -12,6 +12,8 @@
 #include "runtime/main/Inputs.h"
 #include "runtime/main/RankRun.h"
 #include "runtime/main/Report.h"
+#include "runtime/main/Settings.h"
+#include "runtime/main/StepLog.h"
 #include "runtime/program/Program.h"
 #include "runtime/support/Dtype.h"
 #include "runtime/support/Log.h"
@@ -57,6 +59,7 @@ static void startStep(const RunOptions &options, int64_t done,
 /// warm-up, in milliseconds.
 static std::vector<double> runSteps(const RunOptions &options,
                                     const Manifest &manifest, RankRun &run,
+                                    Settings &settings, StepLog &log,
                                     Transport &transport) {
   Checkpoints checkpoints(options, manifest, run, transport);
   int64_t steps = int64_t{options.warmup} + options.repeat;
@@ -69,12 +72,14 @@ static std::vector<double> runSteps(const RunOptions &options,
       run.context().trace = std::make_unique<Trace>();
     }
     startStep(options, done, checkpoints, transport);
+    settings.start(done + 1);
     auto start = std::chrono::steady_clock::now();
     run.step();
     std::chrono::duration<double, std::milli> time =
         std::chrono::steady_clock::now() - start;
     if (isTimed)
       milliseconds.push_back(time.count());
+    log.write(done + 1, settings.rate(), run);
   }
   checkpoints.finish(done);
   return milliseconds;
@@ -123,6 +128,8 @@ void runRank(const RunOptions &options, const Manifest &manifest,
   bool isFirst = transport.rank() == 0;
   verifySameBuild(manifest, transport);
   std::unique_ptr<RankRun> run;
+  std::unique_ptr<Settings> settings;
+  StepLog log;
   Results results;
   phase(transport, "loading", [&] {
     if (isFirst)
@@ -139,11 +146,17 @@ void runRank(const RunOptions &options, const Manifest &manifest,
                                     threadCount(options.threads, transport),
                                     device);
     run->setInputs(addresses(inputs));
+    settings = std::make_unique<Settings>(
+        options.train, manifest, manifest.programOf(transport.rank()),
+        run->state().addresses(), int64_t{options.warmup} + options.repeat);
+    if (!options.log.empty())
+      log.open(options.log, manifest, isFirst);
   });
   transport.connect(manifest.groups);
   run->connect();
 
-  std::vector<double> times = runSteps(options, manifest, *run, transport);
+  std::vector<double> times =
+      runSteps(options, manifest, *run, *settings, log, transport);
   std::vector<Array> outputs;
   if (isFirst)
     outputs = makeArrays(manifest.outputs);

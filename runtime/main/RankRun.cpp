@@ -144,13 +144,19 @@ void RankRun::collectOutput(int index, void *whole) {
     }
 }
 
-void RankRun::gatherOutputs(std::span<void *const> wholes) {
+void RankRun::gatherOutput(int index, void *whole) {
   for (size_t i = 0; i < info.outputs.size(); ++i)
-    if (contributes(manifest, transport.rank(), info.outputs[i]))
+    if (info.outputs[i].index == index &&
+        contributes(manifest, transport.rank(), info.outputs[i]))
       sendOutput(i);
   if (transport.rank() == 0)
-    for (size_t i = 0; i < manifest.outputs.size(); ++i)
-      collectOutput(static_cast<int>(i), wholes[i]);
+    collectOutput(index, whole);
+}
+
+void RankRun::gatherOutputs(std::span<void *const> wholes) {
+  for (size_t i = 0; i < manifest.outputs.size(); ++i)
+    gatherOutput(static_cast<int>(i),
+                 transport.rank() == 0 ? wholes[i] : nullptr);
 }
 
 } // namespace cleave::rt

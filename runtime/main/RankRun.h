@@ -33,6 +33,9 @@ public:
   /// give no addresses. All ranks call it.
   void gatherOutputs(std::span<void *const> wholes);
 
+  /// The same for one output.
+  void gatherOutput(int index, void *whole);
+
   CleaveContext &context() { return ctx; }
   RankState &state() { return states; }
   /// What steps have stored in the state of a device, brought to the host; and

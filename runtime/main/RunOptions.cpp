@@ -52,14 +52,35 @@ static CLI::Validator isDeadline() {
   return CLI::Validator(verify, "SECONDS");
 }
 
-static CLI::Validator isTolerance() {
+/// Accepts numbers, 0 or above.
+static CLI::Validator isNumber() {
   auto verify = [](const std::string &text) -> std::string {
     double value = 0;
     if (CLI::detail::lexical_cast(text, value) && value >= 0)
       return "";
     return fmt::format("expected a number, 0 or above, found '{}'", text);
   };
-  return CLI::Validator(verify, "T");
+  return CLI::Validator(verify, "X");
+}
+
+static void addTrainFlags(CLI::App &app, RunOptions &options) {
+  app.add_option("--lr", options.train.rate, "learning rate")
+      ->check(isNumber());
+  app.add_option("--lr-schedule", options.train.schedule,
+                 "constant (default), linear or cosine: falls to 0 over the "
+                 "steps of this run")
+      ->check(CLI::IsMember({"constant", "linear", "cosine"}));
+  app.add_option("--lr-warmup", options.train.warmup,
+                 "steps over which the learning rate rises at first")
+      ->check(inWholeRange(0, MostRuns));
+  app.add_option("--clip", options.train.clip,
+                 "largest norm of all gradients together")
+      ->check(isNumber());
+  app.add_option("--weight-decay", options.train.decay, "weight decay")
+      ->check(isNumber());
+  app.add_option(
+      "--log", options.log,
+      "file for a line of JSON a step: step, scalar outputs, lr, ms");
 }
 
 static void applyLogLevel(const RunOptions &options) {
@@ -87,7 +108,7 @@ parseRunOptions(int argc, char **argv, const std::filesystem::path &directory) {
       "largest value; exit code 5 when one is too far");
   app.add_option("--tolerance", options.tolerance,
                  "what --compare allows (default: 1e-4)")
-      ->check(isTolerance())
+      ->check(isNumber())
       ->needs(compare);
   auto *warmup = app.add_option("--warmup", options.warmup,
                                 "runs before those that are timed")
@@ -117,6 +138,7 @@ parseRunOptions(int argc, char **argv, const std::filesystem::path &directory) {
                "start from the last checkpoint of that folder; --repeat counts "
                "the steps from the first on")
       ->needs(checkpoint);
+  addTrainFlags(app, options);
   app.add_option("--trace", options.trace, "folder for trace.json");
   app.add_flag("--no-graph{false}", options.graph,
                "on a device: queue each step anew, rather than replay one that "

@@ -17,6 +17,13 @@ struct InputFile {
   std::filesystem::path file;
 };
 
+/// Of a program that trains; what is not given is as it was compiled.
+struct TrainOptions {
+  std::optional<double> rate, clip, decay;
+  std::string schedule = "constant"; ///< constant, linear or cosine
+  int64_t warmup = 0;                ///< steps in which the rate rises
+};
+
 struct RunOptions {
   std::filesystem::path directory;
   std::vector<InputFile> inputs;
@@ -33,6 +40,8 @@ struct RunOptions {
   std::filesystem::path checkpoint; ///< folder of checkpoints; empty: none
   int64_t checkpointEvery = 0;      ///< steps; 0: at the end alone
   bool resume = false;              ///< start from the last checkpoint
+  TrainOptions train;
+  std::filesystem::path log; ///< a line of JSON a step; empty: none
   std::string logLevel;
   bool graph = true; ///< of a device: replay a captured step
   bool tf32 = false; ///< of a device: products of f32 in tf32

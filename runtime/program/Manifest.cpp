@@ -69,6 +69,8 @@ static StateInfo readState(const json &value) {
   info.wholeShape = value.value("whole", info.shape);
   info.trueShape = value.value("trueShape", info.wholeShape);
   info.split = readSplit(value, info.shape.size());
+  if (auto setting = value.find("setting"); setting != value.end())
+    info.setting = {setting->at("kind"), setting->at("base")};
   return info;
 }
 

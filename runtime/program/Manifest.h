@@ -13,6 +13,7 @@
 #include "runtime/transport/Transport.h"
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,11 @@ struct PortInfo {
 
 /// What a state is to the user.
 enum class StateRole { Model, Optimizer, Setting };
+/// A scalar that a run sets before each step.
+struct SettingInfo {
+  std::string kind;
+  double base = 0;
+};
 
 struct StateInfo {
   std::string name;
@@ -53,6 +59,7 @@ struct StateInfo {
   /// elements in the same order.
   std::vector<int64_t> wholeShape, trueShape;
   std::vector<DimSplit> split; ///< one for each dim
+  std::optional<SettingInfo> setting;
 };
 
 struct ProgramInfo {

@@ -66,14 +66,15 @@ void RankState::map(const std::filesystem::path &file) {
 
 void RankState::place(const StateInfo &info, int64_t offset, int64_t bytes) {
   std::byte *address = mapped + offset;
-  bool isMapped = !info.isMutable && offset % 64 == 0;
+  bool isWritten = info.isMutable || info.setting;
+  bool isMapped = !isWritten && offset % 64 == 0;
   if (!isMapped) {
     AlignedBuffer &copy = copies.emplace_back(bytes);
     if (bytes)
       std::memcpy(copy.data(), address, bytes);
     address = copy.data();
   }
-  if (!info.isMutable)
+  if (!isWritten)
     constants.push_back({address, static_cast<size_t>(bytes), isMapped});
   pointers.push_back(address);
 }

@@ -187,3 +187,63 @@ func.func @dloss(%x: tensor<4x8xf32>, %l: tensor<4xi64>, %d: tensor<3xf32>) {
   %y = cleave.cross_entropy_grad %x, %l, %d : (tensor<4x8xf32>, tensor<4xi64>, tensor<3xf32>) -> tensor<4x8xf32>
   return
 }
+
+// -----
+
+// Tests that labels share at most all of their weight.
+func.func @smoothing(%x: tensor<4x8xf32>, %l: tensor<4xi64>) {
+  // expected-error @+2 {{smoothing must be in 0 to 1, found 1.5}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %y = cleave.cross_entropy %x, %l {smoothing = 1.5 : f64} : (tensor<4x8xf32>, tensor<4xi64>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// Tests that the gradient of attention takes that of its result.
+func.func @attention_grad(%q: tensor<1x2x4x8xf32>, %v: tensor<1x2x4x5xf32>, %d: tensor<1x2x4x8xf32>) {
+  // expected-error @+2 {{dresult has type 'tensor<1x2x4x8xf32>', the attention gives 'tensor<1x2x4x5xf32>'}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %dq, %dk, %dv = cleave.attention_grad %q, %q, %v, %d {scale = 1.0 : f64} : (tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x5xf32>, tensor<1x2x4x8xf32>) -> (tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x5xf32>)
+  return
+}
+
+// -----
+
+// Tests that sizes of the gradient's operands agree as for attention.
+func.func @attention_grad_sizes(%q: tensor<1x2x4x8xf32>, %k: tensor<1x2x4x7xf32>) {
+  // expected-error @+2 {{sizes or types of q, k and v do not agree}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %dq, %dk, %dv = cleave.attention_grad %q, %k, %q, %q {scale = 1.0 : f64} : (tensor<1x2x4x8xf32>, tensor<1x2x4x7xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>) -> (tensor<1x2x4x8xf32>, tensor<1x2x4x7xf32>, tensor<1x2x4x8xf32>)
+  return
+}
+
+// -----
+
+// Tests that the axis of a norm's gradient is one of the operand's.
+func.func @norm_grad_axis(%x: tensor<4x8xf32>) {
+  // expected-error @+2 {{axis 2 is out of range of 'tensor<4x8xf32>'}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %y = cleave.norm_grad layer %x, %x {axis = 2 : i64, epsilon = 1.0e-5 : f64} : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+// Tests that a norm's gradient takes that of its result.
+func.func @norm_grad_dresult(%x: tensor<4x8xf32>, %d: tensor<4x7xf32>) {
+  // expected-error @+2 {{dresult must be 'tensor<4x8xf32>', found 'tensor<4x7xf32>'}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %y = cleave.norm_grad layer %x, %d {axis = 1 : i64, epsilon = 1.0e-5 : f64} : (tensor<4x8xf32>, tensor<4x7xf32>) -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+// Tests that the scale has the shape of the normalised dims.
+func.func @norm_grad_scale(%x: tensor<4x8xf32>, %s: tensor<4xf32>) {
+  // expected-error @+2 {{scale must be 'tensor<8xf32>', found 'tensor<4xf32>'}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %y = cleave.norm_grad rms %x, %x, %s {axis = 1 : i64, epsilon = 1.0e-5 : f64} : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4xf32>) -> tensor<4x8xf32>
+  return
+}

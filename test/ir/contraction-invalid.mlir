@@ -277,3 +277,33 @@ func.func @conv_kernel_stride(%x: tensor<1x4x2xf32>, %w: tensor<6x4x3xf32>) {
   %0 = cleave.conv %x, %w {strides = array<i64: 4>, pads = array<i64: 0, 0>, dilations = array<i64: 1>, output_padding = array<i64: 0>} : (tensor<1x4x2xf32>, tensor<6x4x3xf32>) -> tensor<1x6x1xf32>
   return
 }
+
+// -----
+
+// Tests that the gradient of a weight has a kernel size a spatial dim.
+func.func @weight_grad_kernel(%x: tensor<2x4x9xf32>, %d: tensor<2x5x7xf32>) {
+  // expected-error @+2 {{needs 1 to 3 spatial dims with a kernel size, stride, dilation and two pads each}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0 = cleave.conv_weight_grad %x, %d {kernel = array<i64: 3, 3>, strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 1>} : (tensor<2x4x9xf32>, tensor<2x5x7xf32>) -> tensor<5x4x3x3xf32>
+  return
+}
+
+// -----
+
+// Tests that channels of the gradient of a weight divide into groups.
+func.func @weight_grad_groups(%x: tensor<2x4x9xf32>, %d: tensor<2x6x7xf32>) {
+  // expected-error @+2 {{channels of 'tensor<2x4x9xf32>' do not fit 3 groups}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0 = cleave.conv_weight_grad %x, %d {kernel = array<i64: 3>, strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 1>, groups = 3 : i64} : (tensor<2x4x9xf32>, tensor<2x6x7xf32>) -> tensor<6x1x3xf32>
+  return
+}
+
+// -----
+
+// Tests that the gradient of a weight takes that of the convolution's result.
+func.func @weight_grad_dresult(%x: tensor<2x4x9xf32>, %d: tensor<2x6x8xf32>) {
+  // expected-error @+2 {{dresult has type 'tensor<2x6x8xf32>', the convolution gives 'tensor<2x6x7xf32>'}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0 = cleave.conv_weight_grad %x, %d {kernel = array<i64: 3>, strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 1>} : (tensor<2x4x9xf32>, tensor<2x6x8xf32>) -> tensor<6x4x3xf32>
+  return
+}

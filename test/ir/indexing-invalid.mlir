@@ -97,3 +97,30 @@ func.func @scatter_type(%x: tensor<2x3x4xf32>, %i: tensor<2x5xi64>, %u: tensor<2
   %y = cleave.scatter %x, %i, %u {dim = 1 : i64, batch_dims = 1 : i64} : (tensor<2x3x4xf32>, tensor<2x5xi64>, tensor<2x5x4xi64>) -> tensor<2x3x4xf32>
   return
 }
+
+// -----
+
+// Tests that the gradient of a gather takes that of its result.
+func.func @gather_grad_dresult(%d: tensor<2x3x5xf32>, %i: tensor<2x3xi64>) {
+  // expected-error @+1 {{dresult must be 'tensor<2x3x4xf32>', found 'tensor<2x3x5xf32>'}}
+  %y = cleave.gather_grad %d, %i {dim = 0 : i64} : (tensor<2x3x5xf32>, tensor<2x3xi64>) -> tensor<9x4xf32>
+  return
+}
+
+// -----
+
+// Tests that its dim is one of the operand's.
+func.func @gather_grad_dim(%d: tensor<2x3x4xf32>, %i: tensor<2x3xi64>) {
+  // expected-error @+1 {{needs a dim of 'tensor<9x4xf32>' and i32 or i64 indices, found 2}}
+  %y = cleave.gather_grad %d, %i {dim = 2 : i64} : (tensor<2x3x4xf32>, tensor<2x3xi64>) -> tensor<9x4xf32>
+  return
+}
+
+// -----
+
+// Tests that it adds numbers.
+func.func @gather_grad_bools(%d: tensor<2x4xi1>, %i: tensor<2xi64>) {
+  // expected-error @+1 {{cannot add bools}}
+  %y = cleave.gather_grad %d, %i {dim = 0 : i64} : (tensor<2x4xi1>, tensor<2xi64>) -> tensor<9x4xi1>
+  return
+}

@@ -147,3 +147,48 @@ func.func @ceil(%x: tensor<1x2x5x5xf32>) {
   %y = cleave.pool max %x {kernel = array<i64: 1, 1>, strides = array<i64: 4, 4>, pads = array<i64: 0, 0, 2, 2>, dilations = array<i64: 1, 1>, ceil} : (tensor<1x2x5x5xf32>) -> tensor<1x2x3x3xf32>
   return
 }
+
+// -----
+
+// Tests that the gradient of a maximum needs the operand.
+func.func @grad_without_x(%d: tensor<1x2x3x3xf32>) {
+  // expected-error @+1 {{needs x for kind max, and only there}}
+  %y = cleave.pool_grad max %d {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x2x3x3xf32>) -> tensor<1x2x5x5xf32>
+  return
+}
+
+// -----
+
+// Tests that the gradient of an average takes no operand.
+func.func @grad_with_x(%d: tensor<1x2x3x3xf32>, %x: tensor<1x2x5x5xf32>) {
+  // expected-error @+1 {{needs x for kind max, and only there}}
+  %y = cleave.pool_grad average %d, %x {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x2x3x3xf32>, tensor<1x2x5x5xf32>) -> tensor<1x2x5x5xf32>
+  return
+}
+
+// -----
+
+// Tests that the operand has the type of its gradient.
+func.func @grad_x_type(%d: tensor<1x2x3x3xf32>, %x: tensor<1x2x5x6xf32>) {
+  // expected-error @+1 {{x has type 'tensor<1x2x5x6xf32>', the result 'tensor<1x2x5x5xf32>'}}
+  %y = cleave.pool_grad max %d, %x {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x2x3x3xf32>, tensor<1x2x5x6xf32>) -> tensor<1x2x5x5xf32>
+  return
+}
+
+// -----
+
+// Tests that gradients are floats.
+func.func @grad_integers(%d: tensor<1x2x3xi32>, %x: tensor<1x2x5xi32>) {
+  // expected-error @+1 {{needs floats, found 'tensor<1x2x5xi32>'}}
+  %y = cleave.pool_grad max %d, %x {kernel = array<i64: 3>, strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 1>} : (tensor<1x2x3xi32>, tensor<1x2x5xi32>) -> tensor<1x2x5xi32>
+  return
+}
+
+// -----
+
+// Tests that there is a gradient for each window.
+func.func @grad_windows(%d: tensor<1x2x4x3xf32>) {
+  // expected-error @+1 {{dresult has type 'tensor<1x2x4x3xf32>', expected 'tensor<1x2x3x3xf32>'}}
+  %y = cleave.pool_grad average %d {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x2x4x3xf32>) -> tensor<1x2x5x5xf32>
+  return
+}

@@ -88,22 +88,97 @@ static void addPlanFlags(CLI::App &command, CompileFlags &flags) {
       ->excludes(configuration);
 }
 
-static void addTrainFlags(CLI::App &command, CompileFlags &flags) {
-  CLI::Option *train = command.add_flag("--train", flags.pipeline.train,
-                                        "a step that trains, by SGD");
-  auto verifyRate = [](const std::string &text) -> std::string {
-    double rate = 0;
-    if (llvm::to_float(text, rate) && std::isfinite(rate) && rate >= 0)
+/// Accepts numbers from 0 to `most`.
+static CLI::Validator isNumber(double most = HUGE_VAL) {
+  auto verify = [=](const std::string &text) -> std::string {
+    double number = 0;
+    if (llvm::to_float(text, number) && std::isfinite(number) && number >= 0 &&
+        number <= most)
       return "";
-    return "expected a number, 0 or above, found '" + text + "'";
+    std::string range = most == HUGE_VAL ? "0 or above" : "from 0 to 1";
+    return "expected a number, " + range + ", found '" + text + "'";
   };
+  return CLI::Validator(verify, "");
+}
+
+static void addLossFlags(CLI::App &command, CLI::Option *train,
+                         CompileFlags &flags) {
+  AddLossPassOptions &loss = flags.pipeline.loss;
+  auto *output =
+      command
+          .add_option("--loss-output", flags.pipeline.differentiate.loss,
+                      "the output to minimise, where the model ends in a loss")
+          ->needs(train);
+  auto *kind =
+      command
+          .add_option("--loss", loss.kind,
+                      "cross_entropy, mse or bce (of probabilities): a loss "
+                      "for a model without one; its labels are a new input")
+          ->needs(train)
+          ->excludes(output)
+          ->check(CLI::IsMember({"cross_entropy", "mse", "bce"}));
   command
-      .add_option("--loss-output", flags.pipeline.loss,
-                  "the output to minimise, where there are several")
-      ->needs(train);
-  command.add_option("--lr", flags.pipeline.learningRate, "learning rate")
+      .add_option("--logits", loss.logits,
+                  "the output that the loss is of, where there are several")
+      ->needs(kind);
+  command
+      .add_option("--labels", loss.labels,
+                  "name of the input (default: labels)")
+      ->needs(kind);
+  command
+      .add_option("--ignore-index", loss.ignoreIndex,
+                  "label without a loss (default: -100)")
+      ->needs(kind);
+  command
+      .add_option("--label-smoothing", loss.smoothing,
+                  "what a label gives to all classes")
+      ->needs(kind)
+      ->check(isNumber(1));
+}
+
+static void addTrainFlags(CLI::App &command, CompileFlags &flags) {
+  AddOptimizerPassOptions &optimizer = flags.pipeline.optimizer;
+  CLI::Option *train =
+      command.add_flag("--train", flags.pipeline.train, "a step that trains");
+  addLossFlags(command, train, flags);
+  command
+      .add_option("--optimizer", optimizer.optimizer,
+                  "sgd (default), adagrad, adam, adamw, lamb; or none: the "
+                  "gradient of a parameter NAME is an output NAME.grad")
       ->needs(train)
-      ->check(CLI::Validator(verifyRate, ""));
+      ->check(
+          CLI::IsMember({"sgd", "adagrad", "adam", "adamw", "lamb", "none"}));
+  auto addNumber = [&](const char *name, double &value, const char *help,
+                       double most = HUGE_VAL) {
+    command.add_option(name, value, help)->needs(train)->check(isNumber(most));
+  };
+  addNumber("--lr", optimizer.rate, "learning rate");
+  addNumber("--momentum", optimizer.momentum, "momentum of sgd", 1);
+  command
+      .add_flag("--nesterov", optimizer.nesterov, "momentum as Nesterov has it")
+      ->needs(train);
+  command
+      .add_option("--betas", flags.betas,
+                  "B1,B2 of adam, adamw, lamb (default: 0.9,0.999)")
+      ->needs(train)
+      ->delimiter(',')
+      ->expected(2)
+      ->check(isNumber(1));
+  addNumber("--eps", optimizer.epsilon, "of adagrad, adam, adamw, lamb");
+  addNumber("--weight-decay", optimizer.decay, "weight decay");
+  addNumber("--clip", optimizer.clip, "largest norm of all gradients together");
+  auto addPatterns = [&](const char *name, std::vector<std::string> &values,
+                         const char *help) {
+    command.add_option(name, values, help)
+        ->needs(train)
+        ->expected(1)
+        ->take_all();
+  };
+  addPatterns("--decay", flags.decays,
+              "PATTERN=NUMBER: weight decay of parameters by name");
+  addPatterns("--freeze", flags.freeze,
+              "PATTERN of parameters to leave as they are");
+  addPatterns("--only", flags.only, "PATTERN of the only parameters to train");
 }
 
 static std::string verifyArchs(const std::string &text) {
@@ -168,4 +243,11 @@ void cleave::parseModelFlags(CompileFlags &flags) {
   flags.imports.ignoresAnnotations = ignoresAnnotations;
   flags.pipeline.plan.shards = llvm::join(flags.shards, ";");
   flags.pipeline.plan.stages = llvm::join(flags.stages, ";");
+  flags.pipeline.optimizer.decays = llvm::join(flags.decays, ";");
+  if (flags.betas.size() == 2) {
+    flags.pipeline.optimizer.beta1 = flags.betas[0];
+    flags.pipeline.optimizer.beta2 = flags.betas[1];
+  }
+  flags.pipeline.freeze.freeze = llvm::join(flags.freeze, ";");
+  flags.pipeline.freeze.only = llvm::join(flags.only, ";");
 }

@@ -28,7 +28,8 @@ struct CompileFlags {
   ImportOptions imports;
   /// As given; parseModelFlags fills the options above.
   ModelFlags modelFlags;
-  std::vector<std::string> shards, stages;
+  std::vector<std::string> shards, stages, decays, freeze, only;
+  std::vector<double> betas; ///< none, or two
 };
 
 /// Adds the verb `compile` and its flags.

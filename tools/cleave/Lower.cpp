@@ -8,6 +8,7 @@
 
 #include "tools/cleave/Lower.h"
 
+#include "codegen/Codegen.h"
 #include "passes/plan/CandidateTable.h"
 #include "passes/plan/PlanFile.h"
 
@@ -35,6 +36,8 @@ public:
     auto module = dyn_cast<ModuleOp>(op);
     if (!module || !isOnModule(pass))
       return;
+    if (pass->getArgument() == "cleave-add-optimizer")
+      addOutputs(module);
     if (pass->getArgument() == "cleave-plan")
       keepPlan(module);
     if (!options.dumpFolder.empty())
@@ -49,6 +52,7 @@ private:
     name.consume_front("cleave-");
     return name;
   }
+  void addOutputs(ModuleOp module);
   void keepPlan(ModuleOp module);
   void dump(Pass *pass, Operation *op);
 
@@ -56,6 +60,12 @@ private:
   int count = 0;
 };
 } // namespace
+
+/// Gradients that are outputs belong to what the user sees of the model.
+void Watcher::addOutputs(ModuleOp module) {
+  [[maybe_unused]] LogicalResult known = recordSignature(module);
+  assert(succeeded(known) && "the optimizer names the results that it adds");
+}
 
 void Watcher::keepPlan(ModuleOp module) {
   module->setAttr(PlanAttrName,

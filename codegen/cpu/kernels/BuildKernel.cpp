@@ -28,6 +28,7 @@ static FailureOr<KernelPlan> build(Template &kernel) {
     return buildAttentionKernel(kernel);
   case KernelKind::Matmul:
   case KernelKind::Conv:
+  case KernelKind::ConvWeightGrad:
     break;
   }
   return kernel.op.emitOpError()

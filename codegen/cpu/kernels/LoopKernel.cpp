@@ -202,5 +202,7 @@ FailureOr<KernelPlan> cleave::buildLoopKernel(Template &kernel) {
       .Case([&](CumulateOp op) { return buildCumulateKernel(kernel, op); })
       .Case([&](TopKOp op) { return buildTopKKernel(kernel, op); })
       .Case([&](ScatterOp op) { return buildScatterKernel(kernel, op); })
+      .Case([&](GatherGradOp op) { return buildGatherGradKernel(kernel, op); })
+      .Case([&](PoolGradOp op) { return buildPoolGradKernel(kernel, op); })
       .Default([&](Operation *) { return LoopWriter(kernel).write(); });
 }

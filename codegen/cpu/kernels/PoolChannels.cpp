@@ -89,7 +89,8 @@ void ChannelWriter::writePosition(ArrayRef<Index> point) {
     for (int64_t dim = 2; dim <= last; ++dim) {
       PoolWindow window = op.getWindow(dim);
       Value start = getStart(code, window, point[dim].base);
-      count = code.mul(count, countTaps(code, op, window, start));
+      count =
+          code.mul(count, countTaps(code, op.getIncludePad(), window, start));
     }
   }
   Value end = code.index(channels);

@@ -98,7 +98,8 @@ Value PoolWriter::writeRow(ArrayRef<Index> point) {
   for (int64_t dim = 2; dim < last; ++dim) {
     PoolWindow along = op.getWindow(dim);
     windows[dim].base = getStart(code, along, point[dim].base);
-    rows = code.mul(rows, countTaps(code, op, along, windows[dim].base));
+    rows = code.mul(
+        rows, countTaps(code, op.getIncludePad(), along, windows[dim].base));
   }
   int64_t end = std::min(window.size, rowSize - window.low);
   View target = atRow(window.low);

@@ -31,6 +31,7 @@ static FailureOr<LaunchPlan> build(Template &kernel) {
     return buildAttentionKernel(kernel);
   case KernelKind::Matmul:
   case KernelKind::Conv:
+  case KernelKind::ConvWeightGrad:
     break;
   }
   return kernel.op.emitOpError()

@@ -23,7 +23,9 @@ static FailureOr<KernelPlan> build(Template &kernel, Operation *op) {
   return llvm::TypeSwitch<Operation *, FailureOr<KernelPlan>>(op)
       .Case([&](CumulateOp op) { return buildCumulateKernel(kernel, op); })
       .Case([&](TopKOp op) { return buildTopKKernel(kernel, op); })
-      .Case([&](ScatterOp op) { return buildScatterKernel(kernel, op); });
+      .Case([&](ScatterOp op) { return buildScatterKernel(kernel, op); })
+      .Case([&](GatherGradOp op) { return buildGatherGradKernel(kernel, op); })
+      .Case([&](PoolGradOp op) { return buildPoolGradKernel(kernel, op); });
 }
 
 static void setConstant(Value constant, int64_t value) {

@@ -256,7 +256,8 @@ FailureOr<LaunchPlan> cuda::buildLoopKernel(Template &kernel) {
     return buildPoolKernel(kernel, pool);
   if (auto resize = dyn_cast_or_null<ResizeOp>(op))
     return buildResizeKernel(kernel, resize);
-  if (isa_and_nonnull<CumulateOp, TopKOp, ScatterOp>(op))
+  if (isa_and_nonnull<CumulateOp, TopKOp, ScatterOp, GatherGradOp, PoolGradOp>(
+          op))
     return buildItemKernel(kernel, op);
   return LoopWriter(kernel).write();
 }

@@ -60,7 +60,7 @@ Value PoolWriter::count(ArrayRef<Index> point) {
   for (int64_t dim = 2; dim < rank; ++dim) {
     PoolWindow window = op.getWindow(dim);
     Value start = getStart(code, window, point[dim].base);
-    count = code.mul(count, countTaps(code, op, window, start));
+    count = code.mul(count, countTaps(code, op.getIncludePad(), window, start));
   }
   return count;
 }

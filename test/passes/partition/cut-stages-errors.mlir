@@ -29,18 +29,3 @@ func.func @main(%x: tensor<4xf32> {cleave.sharding = #cleave.sharding<@stage0, [
   %b = cleave.unary exp %a {cleave.stage = 1 : i64, cleave.shardings = [#cleave.sharding<@stage1, [{}]>]} : tensor<4xf32>
   return %b : tensor<4xf32>
 }
-
-// -----
-
-// A param that changes belongs to one stage.
-cleave.mesh @stage0 = #cleave.mesh_shape<["tp"=1], ranks = [0]>
-cleave.mesh @stage1 = #cleave.mesh_shape<["tp"=1], ranks = [1]>
-cleave.param @w : tensor<4xf32> sharding #cleave.sharding<@stage0, [{}]>
-func.func @main(%x: tensor<4xf32> {cleave.sharding = #cleave.sharding<@stage0, [{}]>}) {
-  %w = cleave.load @w {cleave.stage = 0 : i64, cleave.shardings = [#cleave.sharding<@stage0, [{}]>]} : tensor<4xf32>
-  %a = cleave.binary add %x, %w {cleave.stage = 0 : i64, cleave.shardings = [#cleave.sharding<@stage0, [{}]>]} : tensor<4xf32>
-  %r = cleave.reshard %a <@stage1, [{}]> {cleave.stage = 1 : i64, cleave.shardings = [#cleave.sharding<@stage1, [{}]>]} : tensor<4xf32>
-  // expected-error @+1 {{stores to a param that stages 0 and 1 use: their copies would differ}}
-  cleave.store %r, @w {cleave.stage = 1 : i64} : tensor<4xf32>
-  return
-}

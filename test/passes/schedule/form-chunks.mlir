@@ -83,3 +83,25 @@ func.func @program0(%x: tensor<4x3xf32>) -> tensor<3x4xf32> attributes {cleave.m
   // CHECK: return %[[WHOLE]]
   return %g : tensor<3x4xf32>
 }
+
+// -----
+
+// Tests that what comes from another stage, and that no micro-batch needs, is received after the loop: its sender may
+// have to end its own loop first.
+cleave.mesh @stage0 = #cleave.mesh_shape<["tp"=1], ranks = [0], micro_batches = 2>
+cleave.mesh @stage1 = #cleave.mesh_shape<["tp"=1], ranks = [1], micro_batches = 2>
+cleave.param @w : tensor<f32> sharding #cleave.sharding<@stage1, []>
+// CHECK-LABEL: func.func @late
+func.func @late() attributes {cleave.mesh = @stage1, cleave.stage = 1 : i64} {
+  // CHECK-NOT: cleave.recv pairs [0, 1] tag 0 :
+  // CHECK: cleave.chunk "forward"
+  // CHECK: cleave.recv {{.*}}tag 1
+  %x = cleave.recv pairs [0, 1] tag 1 {cleave.micro_batch} : tensor<f32>
+  %w = cleave.recv pairs [0, 1] tag 0 : tensor<f32>
+  %sum = cleave.all_reduce sum %x @stage1 ["mb"] : tensor<f32>
+  // CHECK: cleave.yield
+  // CHECK: cleave.recv pairs [0, 1] tag 0 : tensor<f32>
+  %y = cleave.binary add %sum, %w : tensor<f32>
+  cleave.store %y, @w : tensor<f32>
+  return
+}

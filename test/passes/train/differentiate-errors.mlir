@@ -1,15 +1,15 @@
 // RUN: cleave-opt %s --cleave-differentiate=loss=loss --split-input-file --verify-diagnostics
 
-// Tests that every op without a gradient is named at once.
+// Tests that every node without a gradient is named, in one error, before anything else.
 
-cleave.param @w : tensor<2xf32> = dense<3.0> : tensor<2xf32>
-func.func @main() -> (tensor<f32> {cleave.name = "loss"}) {
-  %w = cleave.load @w : tensor<2xf32>
-  // expected-error @+1 {{'cleave.norm' op has no gradient}}
-  %n = cleave.norm layer %w {axis = 0 : i64, epsilon = 1.0e-5 : f64, operandSegmentSizes = array<i32: 1, 0, 0>} : (tensor<2xf32>) -> tensor<2xf32>
-  // expected-error @+1 {{'cleave.norm' op has no gradient}}
-  %m = cleave.norm rms %n {axis = 0 : i64, epsilon = 1.0e-5 : f64, operandSegmentSizes = array<i32: 1, 0, 0>} : (tensor<2xf32>) -> tensor<2xf32>
-  %l = cleave.reduce sum %m {dims = array<i64: 0>} : (tensor<2xf32>) -> tensor<f32>
+cleave.param @w : tensor<4xf32> = dense<3.0> : tensor<4xf32>
+// expected-error @+1 {{nodes between the parameters and the loss have no gradient: 'largest' (cumulate of kind max), 'cumulate' (cumulate of kind min), 'put' (scatter that combines by prod)}}
+func.func @main(%i: tensor<2xi64>, %u: tensor<2xf32>) -> (tensor<f32> {cleave.name = "loss"}) {
+  %w = cleave.load @w : tensor<4xf32>
+  %n = cleave.cumulate max %w {dim = 0 : i64} : (tensor<4xf32>) -> tensor<4xf32> loc("largest")
+  %m = cleave.cumulate min %n {dim = 0 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %p = cleave.scatter %m, %i, %u {dim = 0 : i64, combine = #cleave<reduce_kind prod>} : (tensor<4xf32>, tensor<2xi64>, tensor<2xf32>) -> tensor<4xf32> loc("put")
+  %l = cleave.reduce sum %p {dims = array<i64: 0>} : (tensor<4xf32>) -> tensor<f32>
   return %l : tensor<f32>
 }
 

@@ -21,25 +21,41 @@ def softmax(z):
     return e / e.sum(axis=1, keepdims=True)
 
 
+def get_weights():
+    return {
+        "w1": np.array([[0.1, -0.2, 0.3, 0.4], [0.5, 0.6, -0.7, 0.8], [-0.9, 1.0, 0.2, -0.4]]),
+        "b1": np.array([0.1, 0.2, -0.1, 0.0]),
+        "w2": np.array([[0.3, -0.1, 0.2, 0.5, -0.4], [0.7, 0.1, -0.3, 0.2, 0.6],
+                        [-0.5, 0.4, 0.1, -0.2, 0.3], [0.2, -0.6, 0.8, 0.1, -0.1]]),
+        "b2": np.array([0.0, 0.1, -0.2, 0.3, -0.1]),
+    }
+
+
+def run(w):
+    """Returns loss, logits and the gradients by name."""
+    z = X @ w["w1"] + w["b1"]
+    h = np.maximum(z, 0)
+    y = h @ w["w2"] + w["b2"]
+    p = softmax(y)
+    dy = (p - np.eye(5)[LABELS]) / 4
+    dz = (dy @ w["w2"].T) * (z > 0)
+    gradients = {"w1": X.T @ dz, "b1": dz.sum(axis=0), "w2": h.T @ dy, "b2": dy.sum(axis=0)}
+    return -np.log(p[np.arange(4), LABELS]).mean(), y, gradients
+
+
+def get_loss_and_gradients(w):
+    loss, _, gradients = run(w)
+    return loss, gradients
+
+
 def train(steps):
     """Returns loss and logits of each step of gradient descent, and the weights."""
-    w1 = np.array([[0.1, -0.2, 0.3, 0.4], [0.5, 0.6, -0.7, 0.8], [-0.9, 1.0, 0.2, -0.4]])
-    b1 = np.array([0.1, 0.2, -0.1, 0.0])
-    w2 = np.array([[0.3, -0.1, 0.2, 0.5, -0.4], [0.7, 0.1, -0.3, 0.2, 0.6],
-                   [-0.5, 0.4, 0.1, -0.2, 0.3], [0.2, -0.6, 0.8, 0.1, -0.1]])
-    b2 = np.array([0.0, 0.1, -0.2, 0.3, -0.1])
-    history = []
+    w, history = get_weights(), []
     for _ in range(steps):
-        z = X @ w1 + b1
-        h = np.maximum(z, 0)
-        y = h @ w2 + b2
-        p = softmax(y)
-        history.append((-np.log(p[np.arange(4), LABELS]).mean(), y))
-        dy = (p - np.eye(5)[LABELS]) / 4
-        dz = (dy @ w2.T) * (z > 0)
-        w2, b2 = w2 - RATE * h.T @ dy, b2 - RATE * dy.sum(axis=0)
-        w1, b1 = w1 - RATE * X.T @ dz, b1 - RATE * dz.sum(axis=0)
-    return history, {"w1": w1, "b1": b1, "w2": w2, "b2": b2}
+        loss, y, gradients = run(w)
+        history.append((loss, y))
+        w = {name: value - RATE * gradients[name] for name, value in w.items()}
+    return history, w
 
 
 def read_safetensors(file):
@@ -86,4 +102,5 @@ def main():
     print(f"loss {loss:.6f} as computed by hand")
 
 
-main()
+if __name__ == "__main__":
+    main()
