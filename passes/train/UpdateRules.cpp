@@ -21,7 +21,7 @@ static Value addDecay(UpdateScope &scope, Value gradient) {
   return scope.b.add(gradient, scope.b.mul(decay, scope.weight));
 }
 
-/// old + (next - old) * (1 - keep).
+/// The part `keep` of the old value, and the rest of the next one.
 static Value move(LogicalBuilder &b, Value old, Value next, double keep) {
   return b.add(b.mul(old, keep), b.mul(next, 1 - keep));
 }

@@ -29,8 +29,7 @@ public:
   /// A number that a run sets: "rate"; "correction" and "root_correction",
   /// 1 / (1 - base^t) and its square root in step t.
   virtual mlir::Value getSetting(llvm::StringRef kind, double base = 0) = 0;
-  /// The gradient plus weight decay, as it was before the age of AdamW; and the
-  /// weight decay alone, null if there is none.
+  /// Weight decay; null if the parameter has none.
   virtual mlir::Value getDecay() = 0;
   /// State of the optimizer, zero at first; `next` is in force from the end of
   /// the step on.
