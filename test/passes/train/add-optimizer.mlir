@@ -5,7 +5,7 @@
 // Tests that a gradient becomes w - lr g, stored, and is no result any more; that the rate is what a run sets; and
 // that there is weight decay to be set, which is 0.
 
-// CHECK-DAG: cleave.param @cleave.rate : tensor<f32> = dense<5.000000e-01> : tensor<f32> {cleave.setting = {base = 0.000000e+00 : f64, kind = "rate"}, frozen}
+// CHECK-DAG: cleave.param @cleave.rate : tensor<f32> = dense<5.000000e-01> : tensor<f32> {cleave.role = "setting", cleave.setting = {base = 0.000000e+00 : f64, kind = "rate"}, frozen}
 // CHECK-DAG: cleave.param @cleave.decay : tensor<f32> = dense<0.000000e+00> : tensor<f32>
 cleave.param @w : tensor<2xf32> = dense<3.0> : tensor<2xf32>
 // CHECK: func.func @main(%[[L:.*]]: tensor<f32>, %[[G:.*]]: tensor<2xf32>) -> (tensor<f32> {cleave.name = "loss"})
@@ -27,7 +27,7 @@ func.func @main(%l: tensor<f32>, %g: tensor<2xf32>) -> (tensor<f32> {cleave.name
 // Tests that states of the optimizer are params, zero at first; that the norm of all gradients is an output; and that
 // a parameter without decay has none.
 
-// ADAMW-DAG: cleave.param @w.exp_avg : tensor<2xf32> = dense<0.000000e+00> : tensor<2xf32> {frozen}
+// ADAMW-DAG: cleave.param @w.exp_avg : tensor<2xf32> = dense<0.000000e+00> : tensor<2xf32> {cleave.role = "optimizer", frozen}
 // ADAMW-DAG: cleave.param @w.exp_avg_sq : tensor<2xf32>
 // ADAMW-DAG: cleave.setting = {base = 9.000000e-01 : f64, kind = "correction"}
 // ADAMW-DAG: cleave.setting = {base = 0.99{{[0-9]*}} : f64, kind = "root_correction"}
