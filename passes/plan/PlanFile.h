@@ -33,7 +33,8 @@ namespace plan {
 
 /// A plan that was read, not yet compared with a model.
 struct PlanFile {
-  std::string path;
+  std::string path;                    ///< of annotations: "configuration NAME"
+  bool isAnnotation = false;           ///< comes with the model
   std::map<std::string, int64_t> axes; ///< ranks along each
   int64_t microBatches = 1;
   std::vector<std::vector<std::string>> stages; ///< node names

@@ -123,7 +123,10 @@ static LogicalResult readAnnotations(const Graph &graph, PlanOptions &options,
     FailureOr<PlanFile> rest =
         parsePlan(graph.module.getContext(), (*chosen)->plan,
                   "configuration " + (*chosen)->configuration);
-    if (failed(rest) || failed(mergeSizes(graph.module, options, *rest)))
+    if (failed(rest))
+      return failure();
+    rest->isAnnotation = true;
+    if (failed(mergeSizes(graph.module, options, *rest)))
       return failure();
     request.file = std::move(*rest);
   }

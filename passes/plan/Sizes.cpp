@@ -37,11 +37,12 @@ std::string cleave::plan::printSizes(const PlanSizes &sizes) {
 //===-- Plan files --------------------------------------------------------===//
 
 static LogicalResult mergeSize(ModuleOp module, StringRef name, int64_t &size,
-                               int64_t planned, StringRef path) {
+                               int64_t planned, StringRef plan,
+                               StringRef remedy) {
   if (size != 0 && size != planned)
     return module.emitError()
-           << "--" << name << " " << size << " contradicts plan '" << path
-           << "', which has " << name << "=" << planned;
+           << "--" << name << " " << size << " contradicts " << plan
+           << ", which has " << name << "=" << planned << remedy;
   size = planned;
   return success();
 }
@@ -57,13 +58,18 @@ LogicalResult cleave::plan::mergeSizes(ModuleOp module, PlanOptions &options,
     return it == file.axes.end() ? 1 : it->second;
   };
   int64_t pp = file.stages.size();
-  const std::string &path = file.path;
+  std::string plan = file.isAnnotation ? "the model's " + file.path
+                                       : "plan '" + file.path + "'";
+  StringRef remedy =
+      file.isAnnotation ? "; --ignore-annotations plans without it" : "";
+  auto merge = [&](StringRef name, int64_t &size, int64_t planned) {
+    return mergeSize(module, name, size, planned, plan, remedy);
+  };
   return failure(
-      failed(mergeSize(module, "dp", options.dp, getRanks("dp"), path)) ||
-      failed(mergeSize(module, "tp", options.tp, getRanks("tp"), path)) ||
-      failed(mergeSize(module, "pp", options.pp, pp, path)) ||
-      failed(mergeSize(module, "microbatches", options.microBatches,
-                       file.microBatches, path)));
+      failed(merge("dp", options.dp, getRanks("dp"))) ||
+      failed(merge("tp", options.tp, getRanks("tp"))) ||
+      failed(merge("pp", options.pp, pp)) ||
+      failed(merge("microbatches", options.microBatches, file.microBatches)));
 }
 
 //===-- Ranks -------------------------------------------------------------===//

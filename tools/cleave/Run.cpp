@@ -99,7 +99,10 @@ void cleave::addRun(CLI::App &app, Verb &verb) {
   command->footer("All other flags go to the ranks: --input [NAME=]FILE, "
                   "--output FILE, --warmup W, --repeat R, --json, --threads T, "
                   "--trace DIR, --compare FILE, --tolerance T, --timeout S, "
-                  "--start-timeout S.");
+                  "--start-timeout S, --log-level L; of training: --steps N, "
+                  "--checkpoint DIR, --checkpoint-every K, --resume, --lr R, "
+                  "--lr-schedule S, --lr-warmup N, --clip X, --weight-decay W, "
+                  "--log FILE. OUT/launch --help says what they do.");
   command->callback([command, flags, &verb] {
     flags->rest = command->remaining();
     verb = [flags] { return run(*flags); };
