@@ -1,4 +1,4 @@
-//===- Templates.h - the kernel templates of the CPU -----------------------===//
+//===- Templates.h - the kernel templates of the CPU ----------------------===//
 //
 // A template writes code that does items [begin, end), and says how many items
 // there are.
