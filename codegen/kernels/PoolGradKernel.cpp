@@ -76,15 +76,16 @@ void PoolGradWriter::clear(SmallVector<Index> point, int64_t dim) {
       clear(point, dim + 1);
     });
   Evaluator evaluator = kernel.makeEvaluator();
-  forVectors(code, code.index(0), code.index(size), size % Lanes != 0,
-             [&](Value base, Value mask) {
-               point[dim] = {base, 1, Value()};
-               Frame frame = makeFrame(point);
-               frame.mask = mask;
-               evaluator.store(
-                   evaluator.neutral(ReduceKind::Sum, op.getDresult()),
-                   kernel.results[0], frame);
-             });
+  forVectors(
+      code, code.index(0), code.index(size), size % kernel.lanes != 0,
+      [&](Value base, Value mask) {
+        point[dim] = {base, 1, Value()};
+        Frame frame = makeFrame(point);
+        frame.mask = mask;
+        evaluator.store(evaluator.neutral(ReduceKind::Sum, op.getDresult()),
+                        kernel.results[0], frame);
+      },
+      kernel.lanes);
 }
 
 void PoolGradWriter::forWindows(SmallVector<Index> point, int64_t dim,

@@ -88,6 +88,12 @@ void DeviceMemory::pushState(const ProgramInfo &info, void *const *state) {
       device.upload(states[i], state[i], bytesOf(info.state[i]));
 }
 
+void DeviceMemory::pushSettings(const ProgramInfo &info, void *const *state) {
+  for (size_t i = 0; i < states.size(); ++i)
+    if (info.state[i].setting)
+      device.upload(states[i], state[i], bytesOf(info.state[i]));
+}
+
 void DeviceMemory::setInput(size_t port, const AlignedBuffer &data) {
   if (data.size() == 0)
     return;

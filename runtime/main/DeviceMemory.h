@@ -25,6 +25,8 @@ public:
   /// Copies what steps may store: to `state` on the host, and from it.
   void fetchState(const ProgramInfo &info, void *const *state);
   void pushState(const ProgramInfo &info, void *const *state);
+  /// Copies the numbers that a run sets before each step.
+  void pushSettings(const ProgramInfo &info, void *const *state);
   void setInput(size_t port, const AlignedBuffer &data);
   void getOutput(size_t port, AlignedBuffer &data);
   CleaveStep step() const;

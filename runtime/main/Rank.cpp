@@ -73,6 +73,7 @@ static std::vector<double> runSteps(const RunOptions &options,
     }
     startStep(options, done, checkpoints, transport);
     settings.start(done + 1);
+    run.pushSettings();
     auto start = std::chrono::steady_clock::now();
     run.step();
     std::chrono::duration<double, std::milli> time =

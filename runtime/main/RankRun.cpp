@@ -92,6 +92,11 @@ void RankRun::pushState() {
     onDevice->pushState(info, states.addresses());
 }
 
+void RankRun::pushSettings() {
+  if (onDevice)
+    onDevice->pushSettings(info, states.addresses());
+}
+
 void RankRun::setInputs(std::span<const void *const> wholes) {
   for (size_t i = 0; i < info.inputs.size(); ++i) {
     const PortInfo &port = info.inputs[i];

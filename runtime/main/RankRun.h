@@ -42,6 +42,8 @@ public:
   /// what the host has, to the device. Nothing where there is no device.
   void fetchState();
   void pushState();
+  /// The settings of the next step, to the device.
+  void pushSettings();
 
 private:
   /// Calls a function of the program; throws its first error.

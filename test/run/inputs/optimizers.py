@@ -1,6 +1,6 @@
-"""optimizers.py WORK MODEL: trains the perceptron with each optimizer, cut in several ways, and
+"""optimizers.py WORK MODEL [FLAGS PLANS]: trains the perceptron with each optimizer, cut in several ways, and
 compares the loss of each of 25 steps with the formulas of PyTorch's documentation (of LAMB:
-of its paper), in float64.
+of its paper), in float64. FLAGS are more flags of compile; PLANS is how many ways to cut it.
 """
 
 import json
@@ -99,14 +99,16 @@ def call(*command):
         sys.exit(f"{' '.join(command)}: exit code {result.returncode}\n{result.stdout}")
 
 
-def main(work, model):
+def main(work, model, flags="", plans=len(PLANS)):
+    plans = PLANS[:int(plans)]
     os.makedirs(work, exist_ok=True)
     fed, out, found, log = (os.path.join(work, n) for n in ("in.npz", "out", "out.npz", "log.jsonl"))
     np.savez(fed, x=X.astype(np.float32), labels=LABELS)
     for rule, arguments, compiled, ran in CASES:
         expected = np.array(train(rule, arguments))
-        for plan in PLANS:
-            call("cleave", "compile", model, "-o", out, "--train", "--loss-output", "loss", *compiled.split(), *plan.split())
+        for plan in plans:
+            call("cleave", "compile", model, "-o", out, "--train", "--loss-output", "loss", *compiled.split(), *plan.split(),
+                 *flags.split())
             call("cleave", "run", out, "--loopback", "--input", fed, "--output", found, "--log", log, "--steps", str(STEPS),
                  *ran.split())
             with open(log) as lines:
@@ -114,7 +116,7 @@ def main(work, model):
             error = (np.abs(losses - expected) / np.maximum(expected, 0.1)).max()
             if losses.shape != expected.shape or not error < 1e-5:
                 sys.exit(f"{rule.__name__} {arguments}, plan '{plan}': off by {error}\n{losses}\nexpected\n{expected}")
-    print(f"{len(CASES)} optimizers on {len(PLANS)} plans give the losses of the formulas")
+    print(f"{len(CASES)} optimizers on {len(plans)} plans give the losses of the formulas")
 
 
 main(*sys.argv[1:])
