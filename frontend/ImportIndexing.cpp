@@ -134,6 +134,17 @@ static LogicalResult getPads(NodeContext &node, int64_t rank, Shape &low,
   return success();
 }
 
+/// Pads may cut no more than there is, and add at most `most` a side.
+static LogicalResult verifyPads(NodeContext &node, ArrayRef<int64_t> shape,
+                                ArrayRef<int64_t> low, ArrayRef<int64_t> high,
+                                int64_t most) {
+  for (auto [size, l, h] : llvm::zip(shape, low, high))
+    if (l < -size || h < -size || l > most || h > most || size + l + h < 0)
+      return node.emitError() << "Pad by " << l << " and " << h
+                              << " does not fit " << node.describe(0);
+  return success();
+}
+
 /// Cuts what negative pads cut; the pads that remain are not negative.
 static Value crop(NodeContext &node, Value x, Shape &low, Shape &high) {
   Shape starts, sizes(getShape(x)), strides(low.size(), 1);
@@ -151,7 +162,10 @@ static LogicalResult importPad(NodeContext &node) {
   std::string mode = node.getString("mode", "constant");
   double value = node.getFloat("value", 0);
   Shape low, high;
-  if (!x || failed(getPads(node, getShape(x).size(), low, high)))
+  if (!x || failed(getPads(node, getShape(x).size(), low, high)) ||
+      // All modes but constant list the indices that they read.
+      failed(verifyPads(node, getShape(x), low, high,
+                        int64_t{1} << (mode == "constant" ? 40 : 24))))
     return failure();
   if (node.hasOperand(2)) {
     FailureOr<double> scalar = node.getConstantScalar(2, "constant_value");
