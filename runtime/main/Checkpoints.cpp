@@ -39,18 +39,22 @@ static void prepareFolder(const std::filesystem::path &folder) {
 }
 
 int64_t Checkpoints::start(int64_t wantedSteps) {
-  phase(transport, "preparing checkpoints", [&] {
-    if (transport.rank() == 0 && !options.checkpoint.empty())
-      prepareFolder(options.checkpoint);
-  });
-  if (!options.resume)
+  bool isFirst = transport.rank() == 0;
+  if (!options.resume) {
+    phase(transport, "preparing checkpoints", [&] {
+      if (isFirst && !options.checkpoint.empty())
+        prepareFolder(options.checkpoint);
+    });
     return 0;
+  }
   Progress progress;
   phase(transport, "reading a checkpoint", [&] {
     last = findCheckpoint(options.checkpoint);
     if (last.empty())
       fail(ExitMismatch, "--resume: there is no checkpoint in '{}'",
            options.checkpoint.string());
+    if (isFirst)
+      prepareFolder(options.checkpoint);
     progress = readCheckpoint(last, manifest, transport.rank(), run.state());
     if (progress.step >= wantedSteps)
       fail(ExitUsage,
@@ -58,7 +62,7 @@ int64_t Checkpoints::start(int64_t wantedSteps) {
            last.string(), progress.step, wantedSteps);
     run.pushState();
   });
-  if (transport.rank() == 0)
+  if (isFirst)
     logf(LogLevel::Info, "resumed after step {} from '{}'", progress.step,
          last.string());
   return written = progress.step;
