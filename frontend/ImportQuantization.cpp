@@ -29,9 +29,11 @@ static Value spread(NodeContext &node, Value x, Value parameter, int64_t axis,
   if (hasAxis && given.size() == 1 && given[0] == shape[axis])
     return node.broadcast(parameter, shape, {axis});
   Shape blocks(shape);
-  if (hasAxis && block > 0)
+  if (hasAxis && block > 0) {
+    block = std::min(block, std::max<int64_t>(shape[axis], 1));
     blocks[axis] = llvm::divideCeil(shape[axis], block);
-  if (block <= 0 || ArrayRef(blocks) != given) {
+  }
+  if (!hasAxis || block <= 0 || ArrayRef(blocks) != given) {
     node.emitError() << "shapes conflict: scales or zero points "
                      << formatShape(given) << " of " << node.getNode().op_type()
                      << " do not fit " << node.describe(0) << " along axis "
