@@ -39,9 +39,21 @@ static Range resolveRange(int64_t start, int64_t end, int64_t step,
           step};
 }
 
+/// Fails where a program would have to list more indices than is sensible.
+static LogicalResult verifyListed(NodeContext &node, int64_t count) {
+  constexpr int64_t kMost = 1 << 24;
+  if (count <= kMost)
+    return success();
+  return node.emitError() << node.getNode().op_type() << " needs a list of "
+                          << count << " indices; at most " << kMost
+                          << " are supported";
+}
+
 /// A negative step takes indices: the IR's slice goes forward.
 static Value takeBackward(NodeContext &node, Value x, int64_t dim,
                           Range range) {
+  if (failed(verifyListed(node, range.size)))
+    return nullptr;
   Shape indices;
   for (int64_t i = 0; i < range.size; ++i)
     indices.push_back(range.start + i * range.step);
@@ -134,12 +146,12 @@ static LogicalResult getPads(NodeContext &node, int64_t rank, Shape &low,
   return success();
 }
 
-/// Pads may cut no more than there is, and add at most `most` a side.
+/// Pads may cut no more than there is, and add no more than can be counted.
 static LogicalResult verifyPads(NodeContext &node, ArrayRef<int64_t> shape,
-                                ArrayRef<int64_t> low, ArrayRef<int64_t> high,
-                                int64_t most) {
+                                ArrayRef<int64_t> low, ArrayRef<int64_t> high) {
+  constexpr int64_t kMost = int64_t{1} << 40;
   for (auto [size, l, h] : llvm::zip(shape, low, high))
-    if (l < -size || h < -size || l > most || h > most || size + l + h < 0)
+    if (l < -size || h < -size || l > kMost || h > kMost || size + l + h < 0)
       return node.emitError() << "Pad by " << l << " and " << h
                               << " does not fit " << node.describe(0);
   return success();
@@ -163,9 +175,7 @@ static LogicalResult importPad(NodeContext &node) {
   double value = node.getFloat("value", 0);
   Shape low, high;
   if (!x || failed(getPads(node, getShape(x).size(), low, high)) ||
-      // All modes but constant list the indices that they read.
-      failed(verifyPads(node, getShape(x), low, high,
-                        int64_t{1} << (mode == "constant" ? 40 : 24))))
+      failed(verifyPads(node, getShape(x), low, high)))
     return failure();
   if (node.hasOperand(2)) {
     FailureOr<double> scalar = node.getConstantScalar(2, "constant_value");
@@ -184,6 +194,8 @@ static LogicalResult importPad(NodeContext &node) {
     if (x && getShape(x)[dim] == 0)
       return node.emitError()
              << "Pad cannot repeat elements of empty dim " << dim;
+    if (x && failed(verifyListed(node, getShape(x)[dim] + l + h)))
+      return failure();
     x = node.gather(
         x, node.constant(getPadIndices(mode, getShape(x)[dim], l, h)), dim);
     if (!x)
