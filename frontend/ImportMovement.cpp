@@ -3,6 +3,8 @@
 #include "frontend/NodeContext.h"
 #include "frontend/OperatorTable.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <numeric>
 
 using namespace cleave;
@@ -34,8 +36,8 @@ static FailureOr<Shape> resolveShape(NodeContext &node, ArrayRef<int64_t> from,
       size = from[i];
     else if (size == -1)
       open = i;
-    else
-      given *= size;
+    else if (llvm::MulOverflow(given, size, given))
+      return fail();
   }
   rest *= getProduct(from.drop_front(std::min(from.size(), to.size())));
   if (open >= 0 && given == 0)

@@ -8,6 +8,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <limits>
 #include <numeric>
 
 using namespace cleave;
@@ -34,8 +35,13 @@ Shape cleave::getIota(int64_t count) {
 }
 
 int64_t cleave::getProduct(ArrayRef<int64_t> sizes) {
-  return std::accumulate(sizes.begin(), sizes.end(), int64_t(1),
-                         std::multiplies<>());
+  if (llvm::is_contained(sizes, 0))
+    return 0;
+  int64_t product = 1;
+  for (int64_t size : sizes)
+    if (llvm::MulOverflow(product, size, product))
+      return std::numeric_limits<int64_t>::max();
+  return product;
 }
 
 FailureOr<Shape> cleave::getCommonShape(ArrayRef<ArrayRef<int64_t>> shapes) {

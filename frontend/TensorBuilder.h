@@ -37,7 +37,7 @@ mlir::DenseElementsAttr getConstant(mlir::Value value);
 std::string formatShape(llvm::ArrayRef<int64_t> shape);
 /// 0, 1, ... count - 1.
 Shape getIota(int64_t count);
-/// The product of sizes.
+/// The product of sizes; the largest number where it is larger.
 int64_t getProduct(llvm::ArrayRef<int64_t> sizes);
 /// The shape that numpy's rules broadcast all shapes to.
 mlir::FailureOr<Shape>
