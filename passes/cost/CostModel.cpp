@@ -139,30 +139,23 @@ static std::string getPrecision(Type type) {
   return "fp32";
 }
 
-double CostModel::getBandwidth(const Work &work) const {
-  double bytes = work.bytesRead + work.bytesWritten;
-  if (work.scatteredOver > cache)
-    return scattered;
-  return !work.isProduct && bytes <= cache ? cacheBandwidth : bandwidth;
-}
-
 /// A row that is read alone takes as long as one of 256 bytes, with which
 /// devices are measured; what is read is written, too.
-static double getMovedBytes(const Work &work) {
+double CostModel::getMoveTime(const Work &work) const {
   constexpr double kRowBytes = 256;
-  return std::max(work.bytesRead + work.bytesWritten,
-                  2 * kRowBytes * work.scatteredRows);
+  double bytes = work.bytesRead + work.bytesWritten;
+  if (work.scatteredOver > cache)
+    return std::max(bytes, 2 * kRowBytes * work.scatteredRows) / scattered;
+  bool isCached = !work.isProduct && bytes <= cache;
+  return bytes / (isCached ? cacheBandwidth : bandwidth);
 }
 
 double CostModel::getOpTime(const Work &work, Type elementType) const {
   auto it = peak.find(getPrecision(elementType));
   double product = it == peak.end() ? peak.at("fp32") : it->second;
   double start = work.bytesWritten > 0 ? call : 0;
-  double bytes = work.scatteredOver > cache
-                     ? getMovedBytes(work)
-                     : work.bytesRead + work.bytesWritten;
   return start + std::max(work.flops / (work.isProduct ? product : vector),
-                          bytes / getBandwidth(work));
+                          getMoveTime(work));
 }
 
 //===-- Axes and conversions ----------------------------------------------===//

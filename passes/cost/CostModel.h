@@ -116,8 +116,8 @@ private:
                      int64_t parts) const;
 
   Cluster cluster;
-  /// Bytes/s at which an op moves what it reads and writes.
-  double getBandwidth(const Work &work) const;
+  /// Seconds that moving what an op reads and writes takes.
+  double getMoveTime(const Work &work) const;
 
   double bandwidth, scattered, vector = 0, call = 0;
   double cache = 0, cacheBandwidth = 0;
