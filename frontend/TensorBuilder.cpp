@@ -9,7 +9,6 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <limits>
-#include <numeric>
 
 using namespace cleave;
 using namespace mlir;

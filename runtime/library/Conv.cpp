@@ -46,6 +46,10 @@ private:
   bool adopt(DnnlState &state, const typename Primitive::primitive_desc &chosen,
              int fused, bool acceptReference);
   memory::desc operandDesc(int index) const;
+  memory::desc biasDesc() const {
+    return memory::desc({outputDims[1]}, memory::data_type::f32,
+                        dnnl::memory::format_tag::x);
+  }
   bool isPerChannel(int index) const;
   bool isSum(int index) const;
   bool suitsFastCode(int index) const;
@@ -206,8 +210,7 @@ bool Conv::prepare(DnnlState &state, const CleaveConvDesc &desc, int count,
   memory::desc x = anyLayout(plainInput), w = anyLayout(plainWeight),
                y = anyLayout(plainOutput), bias;
   if (first > folded)
-    bias = memory::desc({outputDims[1]}, memory::data_type::f32,
-                        dnnl::memory::format_tag::x);
+    bias = biasDesc();
   constexpr auto forward = dnnl::prop_kind::forward_inference;
   if (desc.transposed) {
     dnnl::deconvolution_forward::desc operation(
@@ -258,11 +261,7 @@ bool Conv::adopt(DnnlState &state,
     int op = i - folded - biased;
     int argument = op < 0 ? DNNL_ARG_BIAS
                           : DNNL_ARG_ATTR_MULTIPLE_POST_OP(op) | DNNL_ARG_SRC_1;
-    primitive.add(argument,
-                  op < 0 ? memory::desc({outputDims[1]}, memory::data_type::f32,
-                                        dnnl::memory::format_tag::x)
-                         : operandDesc(i),
-                  state);
+    primitive.add(argument, op < 0 ? biasDesc() : operandDesc(i), state);
     operandOrder.push_back(i);
   }
   fused = count;
