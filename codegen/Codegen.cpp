@@ -1,7 +1,8 @@
 //===- Codegen.cpp - from rank programs to the folder OUT -----------------===//
 //
-// Compiles one program per stage, then writes OUT from the inside out:
-// programs, executables, libraries, weights, and the manifest as the last file.
+// Compiles one program per stage and bucket, then writes OUT from the inside
+// out: programs, executables, libraries, weights, and the manifest as the last
+// file.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,15 +39,17 @@ namespace {
 /// Writes the folder OUT.
 class OutWriter {
 public:
-  OutWriter(const RankModule &ranks, const EmitOptions &options,
+  OutWriter(ArrayRef<RankModule> buckets, const EmitOptions &options,
             OutFolder &folder)
-      : ranks(ranks), options(options),
+      : buckets(buckets), options(options),
         folder(folder), resources{options.resources} {}
   LogicalResult write();
 
 private:
   LogicalResult readBuild();
-  LogicalResult writeProgram(const Program &program);
+  LogicalResult writePrograms(const RankModule &ranks);
+  FailureOr<ProgramFigures> writeProgram(const RankModule &ranks,
+                                         const Program &program);
   LogicalResult writeExecutables();
   LogicalResult writeLibraries();
   void progress(const Twine &text) {
@@ -54,7 +57,7 @@ private:
       options.progress(text.str());
   }
 
-  const RankModule &ranks;
+  ArrayRef<RankModule> buckets;
   const EmitOptions &options;
   OutFolder &folder;
   Resources resources;
@@ -76,7 +79,8 @@ LogicalResult OutWriter::readBuild() {
   return success();
 }
 
-LogicalResult OutWriter::writeProgram(const Program &program) {
+FailureOr<ProgramFigures> OutWriter::writeProgram(const RankModule &ranks,
+                                                  const Program &program) {
   progress("compiling program " + program.name);
   std::unique_ptr<ProgramTarget> target = makeTarget(options);
   FailureOr<ProgramCode> code = buildProgram(ranks, program, *target);
@@ -93,22 +97,34 @@ LogicalResult OutWriter::writeProgram(const Program &program) {
   if (failed(objectFile) ||
       failed(linkProgram(resources, folder, objectFile->path, file)))
     return failure();
-  info.programs.push_back(
-      {file, identity, code->arenaBytes, target->getFigures()});
+  return ProgramFigures{file, identity, code->arenaBytes, target->getFigures()};
+}
+
+LogicalResult OutWriter::writePrograms(const RankModule &ranks) {
+  BucketInfo bucket{ranks, {}};
+  for (const Program &program : ranks.programs) {
+    FailureOr<ProgramFigures> figures = writeProgram(ranks, program);
+    if (failed(figures))
+      return failure();
+    bucket.programs.push_back(std::move(*figures));
+  }
+  info.buckets.push_back(std::move(bucket));
   return success();
 }
 
 /// Ranks of one program are one executable under several names.
 LogicalResult OutWriter::writeExecutables() {
+  const RankModule &ranks = buckets.front();
+  ArrayRef<ProgramFigures> programs = info.buckets.front().programs;
   SmallVector<std::string> byProgram(ranks.programs.size());
   for (auto [rank, place] : llvm::enumerate(ranks.ranks)) {
     std::string name = format::RankPrefix + std::to_string(rank);
     std::string &first = byProgram[place.program];
-    LogicalResult made = first.empty()
-                             ? linkRank(resources, folder,
-                                        info.programs[place.program].file, name)
-                             : folder.copy(folder.getPath(first), name,
-                                           folder.getFiles().at(first).digest);
+    LogicalResult made =
+        first.empty()
+            ? linkRank(resources, folder, programs[place.program].file, name)
+            : folder.copy(folder.getPath(first), name,
+                          folder.getFiles().at(first).digest);
     if (failed(made))
       return failure();
     if (first.empty())
@@ -141,15 +157,15 @@ LogicalResult OutWriter::writeLibraries() {
 LogicalResult OutWriter::write() {
   if (failed(readBuild()) || failed(folder.addFolder(format::ProgramDir)))
     return failure();
-  for (const Program &program : ranks.programs)
-    if (failed(writeProgram(program)))
+  for (const RankModule &ranks : buckets)
+    if (failed(writePrograms(ranks)))
       return failure();
   progress("linking");
   if (failed(writeExecutables()) || failed(writeLibraries()) ||
       failed(folder.write(format::PlanFile, options.plan)))
     return failure();
   FailureOr<RankWeights> weights =
-      writeWeights(ranks, folder, [&](StringRef text) { progress(text); });
+      writeWeights(buckets, folder, [&](StringRef text) { progress(text); });
   if (failed(weights))
     return failure();
   info.weights = *weights;
@@ -159,28 +175,29 @@ LogicalResult OutWriter::write() {
   info.requirements = *requirements;
   if (options.target == "cuda")
     info.requirements.cudaArchs = options.archs;
-  FailureOr<std::string> manifest =
-      printManifest(ranks, info, folder.getFiles());
+  FailureOr<std::string> manifest = printManifest(info, folder.getFiles());
   if (failed(manifest) || failed(folder.write(format::ManifestFile, *manifest)))
     return failure();
   return folder.commit();
 }
 
-EmitResult cleave::emitProgram(ModuleOp module, const EmitOptions &options) {
-  FailureOr<RankModule> ranks = readRankModule(module);
-  if (failed(ranks))
+EmitResult cleave::emitProgram(ArrayRef<ModuleOp> modules,
+                               const EmitOptions &options) {
+  FailureOr<std::vector<RankModule>> buckets = readRankModules(modules);
+  if (failed(buckets))
     return EmitResult::Invalid;
+  const RankModule &first = buckets->front();
   if (options.kind == EmitKind::Llvm)
-    return emitLlvm(*ranks, options);
+    return emitLlvm(first, options);
   if (options.kind == EmitKind::Object)
-    return emitObjects(*ranks, options);
+    return emitObjects(first, options);
   if (options.kind == EmitKind::Ptx)
-    return emitPtx(*ranks, options);
+    return emitPtx(first, options);
   FailureOr<std::unique_ptr<OutFolder>> folder =
-      OutFolder::create(module.getContext(), options.output);
+      OutFolder::create(ModuleOp(modules.front()).getContext(), options.output);
   if (failed(folder))
     return EmitResult::NotWritten;
-  if (succeeded(OutWriter(*ranks, options, **folder).write()))
+  if (succeeded(OutWriter(*buckets, options, **folder).write()))
     return EmitResult::Done;
   return (*folder)->hasFailed() ? EmitResult::NotWritten : EmitResult::Invalid;
 }

@@ -1,9 +1,12 @@
 //===- Codegen.h - from rank programs to the folder OUT -------------------===//
 //
-// The module holds one function per pipeline stage, as the memory phase leaves
+// A module holds one function per pipeline stage, as the memory phase leaves
 // it: every value has a buffer, every collective is explicit. Each stage
 // function becomes one program (kernels and a step function that calls them in
 // order), each rank one executable that is linked to the program of its stage.
+// Several modules are buckets: the same model for inputs of different sizes.
+// Ranks are linked to the programs of the first and load those of the others;
+// weights are shared.
 //
 //===----------------------------------------------------------------------===//
 
@@ -71,10 +74,10 @@ bool isRankModule(mlir::ModuleOp module);
 [[nodiscard]] mlir::LogicalResult verifyOutput(mlir::MLIRContext *context,
                                                const EmitOptions &options);
 
-/// Writes what `options` asks for. OUT appears complete or not at all; an older
-/// OUT of Cleave is replaced, anything else of that name is refused. Every
-/// failure has a diagnostic.
-[[nodiscard]] EmitResult emitProgram(mlir::ModuleOp module,
+/// Writes what `options` asks for: OUT of all buckets, other kinds of the only
+/// one. OUT appears complete or not at all; an older OUT of Cleave is replaced,
+/// anything else of that name is refused. Every failure has a diagnostic.
+[[nodiscard]] EmitResult emitProgram(llvm::ArrayRef<mlir::ModuleOp> buckets,
                                      const EmitOptions &options);
 
 } // namespace cleave

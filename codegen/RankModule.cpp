@@ -97,7 +97,14 @@ namespace {
 /// Fills a RankModule function by function.
 class Reader {
 public:
-  explicit Reader(ModuleOp module) : module(module) {}
+  /// `tables`: of the buckets before this one, whose number is `bucket`.
+  Reader(ModuleOp module, size_t bucket, const RankModule &tables)
+      : module(module), bucket(bucket) {
+    result.axes = tables.axes;
+    result.groups = tables.groups;
+    result.routes = tables.routes;
+    result.channels = tables.channels;
+  }
   FailureOr<RankModule> read();
 
 private:
@@ -121,6 +128,7 @@ private:
                                 MeshAttr mesh, const Twine &what);
 
   ModuleOp module;
+  size_t bucket;
   RankModule result;
 };
 } // namespace
@@ -167,7 +175,8 @@ LogicalResult Reader::readStage(func::FuncOp function) {
                                 << "' has no mesh; expected `cleave.mesh` with "
                                    "the symbol of one";
   Program program;
-  program.name = "p" + std::to_string(result.programs.size());
+  program.name = "p" + std::to_string(result.programs.size()) +
+                 (bucket ? "-" + std::to_string(bucket) : "");
   program.function = function;
   program.mesh = mesh.getMesh();
   for (MeshAxisAttr axis : program.mesh.getAxes())
@@ -349,6 +358,7 @@ LogicalResult Reader::readLoad(Program &program, LoadOp load) {
   if (state.param && state.param != *param)
     return load.emitOpError() << "has state index " << index << " of param '"
                               << state.param.getSymName() << "'";
+  state.name = load.getSymbol().str();
   state.param = *param;
   state.localType = local;
   return success();
@@ -367,7 +377,7 @@ LogicalResult Reader::readStore(Program &program, StoreOp store) {
   int64_t index = program.getStateIndex(store.getSymbol());
   if (index < 0) {
     index = program.states.size();
-    program.states.push_back({*param, local});
+    program.states.push_back({store.getSymbol().str(), *param, local});
   }
   program.states[index].isMutable = true;
   return success();
@@ -401,6 +411,71 @@ LogicalResult Reader::placeRanks() {
   return success();
 }
 
-FailureOr<RankModule> cleave::readRankModule(ModuleOp module) {
-  return Reader(module).read();
+//===-- Buckets -----------------------------------------------------------===//
+
+/// Equal for states of which the same ranks keep the same bytes.
+static std::string getStateKey(const Program &program,
+                               const ProgramState &state) {
+  ParamOp param = state.param;
+  std::string key;
+  llvm::raw_string_ostream stream(key);
+  auto whole = cast<RankedTensorType>(param.getType());
+  stream << param.getValueAttr().getAsOpaquePointer() << " "
+         << whole.getAsOpaquePointer() << " "
+         << state.localType.getAsOpaquePointer();
+  for (auto [position, rank] : llvm::enumerate(program.mesh.getRanks())) {
+    stream << " " << rank;
+    for (DimRange range : getShardRange(
+             whole.getShape(), param.getShardingAttr(), program.mesh, position))
+      stream << "," << range.start << "+" << range.valid;
+  }
+  return key;
+}
+
+/// Other bytes than those of an earlier bucket need another name.
+static void nameStates(MutableArrayRef<RankModule> buckets) {
+  llvm::StringMap<llvm::StringMap<std::string>> names; // by symbol, then key
+  for (auto [bucket, ranks] : llvm::enumerate(buckets))
+    for (Program &program : ranks.programs)
+      for (ProgramState &state : program.states) {
+        auto &known = names[state.name];
+        bool isFirst = bucket == 0 || known.empty();
+        std::string own = isFirst
+                              ? state.name
+                              : state.name + "@bucket" + std::to_string(bucket);
+        state.name =
+            known.try_emplace(getStateKey(program, state), own).first->second;
+      }
+}
+
+static void shareTables(MutableArrayRef<RankModule> buckets) {
+  RankModule &last = buckets.back();
+  for (RankModule &ranks : buckets.drop_back()) {
+    ranks.axes = last.axes;
+    ranks.groups = last.groups;
+    ranks.routes = last.routes;
+    ranks.channels = last.channels;
+    for (RankPlace &place : ranks.ranks)
+      place.coords.resize(last.axes.size());
+  }
+}
+
+FailureOr<std::vector<RankModule>>
+cleave::readRankModules(ArrayRef<ModuleOp> modules) {
+  std::vector<RankModule> buckets;
+  for (auto [number, module] : llvm::enumerate(modules)) {
+    FailureOr<RankModule> ranks =
+        Reader(module, number, buckets.empty() ? RankModule() : buckets.back())
+            .read();
+    if (failed(ranks))
+      return failure();
+    if (number && ranks->getWorld() != buckets.front().getWorld())
+      return module->emitError()
+             << "the buckets are for different numbers of ranks: "
+             << buckets.front().getWorld() << " and " << ranks->getWorld();
+    buckets.push_back(std::move(*ranks));
+  }
+  shareTables(buckets);
+  nameStates(buckets);
+  return std::move(buckets);
 }

@@ -33,6 +33,9 @@ struct ProgramTensor {
 
 /// A parameter in the form in which a stage keeps it.
 struct ProgramState {
+  /// In weights files: the symbol, or where another bucket keeps other bytes
+  /// under that name, the symbol and the bucket's number.
+  std::string name;
   ParamOp param;
   mlir::RankedTensorType localType;
   bool isMutable = false;
@@ -102,9 +105,12 @@ llvm::SmallVector<DimRange> getShardRange(llvm::ArrayRef<int64_t> shape,
                                           ShardingAttr sharding, MeshAttr mesh,
                                           int64_t position);
 
-/// Fails with a located error where the module is not what the memory phase
-/// leaves.
-[[nodiscard]] mlir::FailureOr<RankModule> readRankModule(mlir::ModuleOp module);
+/// Reads the modules of all buckets, which share one set of tables: axes,
+/// groups, routes and channels; states that are equal have one name. Fails with
+/// a located error where a module is not what the memory phase leaves, or the
+/// buckets are for different numbers of ranks.
+[[nodiscard]] mlir::FailureOr<std::vector<RankModule>>
+readRankModules(llvm::ArrayRef<mlir::ModuleOp> modules);
 
 } // namespace cleave
 

@@ -22,7 +22,10 @@
 //                  "mpi": "libmpi.so.40",    // where there are several ranks
 //                  "cuda": ["sm_80", ...]},  // architectures with a binary
 //     "arenaBytes": [per program],
-//     "liveBytes": [per program]             // the least that an arena needs
+//     "liveBytes": [per program],            // the least that an arena needs
+//     "buckets": [{...}]     // other sizes of the same model, where there are:
+//                            // each has its own "programs", "ranks", "inputs",
+//                            // "outputs", "arenaBytes", "liveBytes"
 //   }
 //   P: {"name": "p0", "file": "programs/p0.so", "identity": "..",
 //       "inputs": [I...], "outputs": [O...], "state": [S...],

@@ -79,8 +79,7 @@ static Array printPorts(const Program &program, ArrayRef<ProgramTensor> ports) {
 static FailureOr<Object> printState(const Program &program,
                                     const ProgramState &state) {
   ParamOp param = state.param;
-  FailureOr<Object> entry =
-      printTensor(param, param.getSymName(), state.localType);
+  FailureOr<Object> entry = printTensor(param, state.name, state.localType);
   if (failed(entry))
     return failure();
   (*entry)["mutable"] = state.isMutable;
@@ -92,6 +91,8 @@ static FailureOr<Object> printState(const Program &program,
     (*entry)["role"] = role.getValue();
   if (auto name = param->getAttrOfType<StringAttr>("cleave.name"))
     (*entry)["trueName"] = name.getValue();
+  else if (param.getSymName() != state.name)
+    (*entry)["trueName"] = param.getSymName();
   (*entry)["whole"] = Array(cast<RankedTensorType>(param.getType()).getShape());
   if (auto shape = param.getTrueShape(); shape && !shape->empty())
     (*entry)["trueShape"] = Array(*shape);
@@ -191,9 +192,9 @@ static LogicalResult addOwners(const RankModule &ranks, Array &outputs) {
   return success();
 }
 
-static Array printRanks(const RankModule &ranks, const ManifestInfo &info) {
+static Array printRanks(const RankModule &ranks, ArrayRef<std::string> files) {
   Array list;
-  for (auto [place, weights] : llvm::zip_equal(ranks.ranks, info.weights)) {
+  for (auto [place, weights] : llvm::zip_equal(ranks.ranks, files)) {
     Object entry{{"program", place.program}, {"coords", Array(place.coords)}};
     if (!weights.empty())
       entry["weights"] = weights;
@@ -233,20 +234,22 @@ static Array printChannels(const RankModule &ranks) {
 
 /// The ranks that need a file which not all of them do, by its path.
 static std::map<std::string, SmallVector<int64_t>>
-findReaders(const RankModule &ranks, const ManifestInfo &info) {
+findReaders(const ManifestInfo &info) {
   std::map<std::string, SmallVector<int64_t>> readers;
-  for (auto [rank, place] : llvm::enumerate(ranks.ranks)) {
+  for (auto [rank, weights] : llvm::enumerate(info.weights)) {
     readers[format::RankPrefix + std::to_string(rank)].push_back(rank);
-    readers[info.programs[place.program].file].push_back(rank);
-    if (!info.weights[rank].empty())
-      readers[info.weights[rank]].push_back(rank);
+    for (const BucketInfo &bucket : info.buckets)
+      readers[bucket.programs[bucket.ranks.ranks[rank].program].file].push_back(
+          rank);
+    if (!weights.empty())
+      readers[weights].push_back(rank);
   }
   return readers;
 }
 
 static Array printFiles(const std::map<std::string, OutFile> &files,
-                        const RankModule &ranks, const ManifestInfo &info) {
-  auto readers = findReaders(ranks, info);
+                        const ManifestInfo &info) {
+  auto readers = findReaders(info);
   Array list;
   for (const auto &[path, file] : files) {
     Object entry{
@@ -276,16 +279,13 @@ static int64_t getLiveBytes(const ProgramFigures &figures,
   return live ? live.getInt() : figures.arenaBytes;
 }
 
-FailureOr<std::string>
-cleave::printManifest(const RankModule &ranks, const ManifestInfo &info,
-                      const std::map<std::string, OutFile> &files) {
-  Array axes, axisSizes, programs, arenas, live;
-  for (const WorldAxis &axis : ranks.axes) {
-    axes.push_back(axis.name);
-    axisSizes.push_back(axis.size);
-  }
+/// What differs between buckets.
+static FailureOr<Object> printBucket(const BucketInfo &bucket,
+                                     ArrayRef<std::string> weights) {
+  const RankModule &ranks = bucket.ranks;
+  Array programs, arenas, live;
   for (auto [program, figures] :
-       llvm::zip_equal(ranks.programs, info.programs)) {
+       llvm::zip_equal(ranks.programs, bucket.programs)) {
     FailureOr<Object> entry = printProgram(ranks, program, figures);
     if (failed(entry))
       return failure();
@@ -297,24 +297,44 @@ cleave::printManifest(const RankModule &ranks, const ManifestInfo &info,
   FailureOr<Array> outputs = printUserTensors(ranks, ranks.outputs);
   if (failed(inputs) || failed(outputs) || failed(addOwners(ranks, *outputs)))
     return failure();
-  llvm::json::Value manifest =
-      Object{{"format", format::Version},
-             {"build", info.build},
-             {"plan", info.plan},
-             {"model", info.model},
-             {"world", ranks.getWorld()},
-             {"axes", std::move(axes)},
-             {"axisSizes", std::move(axisSizes)},
-             {"programs", std::move(programs)},
-             {"ranks", printRanks(ranks, info)},
-             {"groups", printGroups(ranks)},
-             {"routes", printRoutes(ranks)},
-             {"channels", printChannels(ranks)},
-             {"inputs", std::move(*inputs)},
-             {"outputs", std::move(*outputs)},
-             {"files", printFiles(files, ranks, info)},
-             {"requires", printRequirements(ranks, info.requirements)},
-             {"arenaBytes", std::move(arenas)},
-             {"liveBytes", std::move(live)}};
-  return llvm::formatv("{0:2}\n", manifest).str();
+  return Object{
+      {"programs", std::move(programs)}, {"ranks", printRanks(ranks, weights)},
+      {"inputs", std::move(*inputs)},    {"outputs", std::move(*outputs)},
+      {"arenaBytes", std::move(arenas)}, {"liveBytes", std::move(live)}};
+}
+
+FailureOr<std::string>
+cleave::printManifest(const ManifestInfo &info,
+                      const std::map<std::string, OutFile> &files) {
+  const RankModule &tables = info.buckets.front().ranks;
+  FailureOr<Object> first = printBucket(info.buckets.front(), info.weights);
+  if (failed(first))
+    return failure();
+  Object manifest = std::move(*first);
+  Array others, axes, axisSizes;
+  for (const BucketInfo &bucket : ArrayRef(info.buckets).drop_front()) {
+    FailureOr<Object> entry = printBucket(bucket, info.weights);
+    if (failed(entry))
+      return failure();
+    others.push_back(std::move(*entry));
+  }
+  for (const WorldAxis &axis : tables.axes) {
+    axes.push_back(axis.name);
+    axisSizes.push_back(axis.size);
+  }
+  manifest["format"] = format::Version;
+  manifest["build"] = info.build;
+  manifest["plan"] = info.plan;
+  manifest["model"] = info.model;
+  manifest["world"] = tables.getWorld();
+  manifest["axes"] = std::move(axes);
+  manifest["axisSizes"] = std::move(axisSizes);
+  manifest["groups"] = printGroups(tables);
+  manifest["routes"] = printRoutes(tables);
+  manifest["channels"] = printChannels(tables);
+  manifest["files"] = printFiles(files, info);
+  manifest["requires"] = printRequirements(tables, info.requirements);
+  if (!others.empty())
+    manifest["buckets"] = std::move(others);
+  return llvm::formatv("{0:2}\n", llvm::json::Value(std::move(manifest))).str();
 }

@@ -17,17 +17,23 @@ struct ProgramFigures {
   DeviceFigures device; ///< empty for CPUs
 };
 
-/// What the manifest says besides the RankModule.
+/// One set of sizes: its programs, and what is known of them.
+struct BucketInfo {
+  const RankModule &ranks;
+  llvm::SmallVector<ProgramFigures> programs;
+};
+
+/// What the manifest says of all buckets.
 struct ManifestInfo {
   std::string build, plan, model;
-  llvm::SmallVector<ProgramFigures> programs;
+  std::vector<BucketInfo> buckets;
   llvm::SmallVector<std::string> weights; ///< per rank
   Requirements requirements;
 };
 
 /// Text of manifest.json, as runtime/Format.h describes it.
 mlir::FailureOr<std::string>
-printManifest(const RankModule &ranks, const ManifestInfo &info,
+printManifest(const ManifestInfo &info,
               const std::map<std::string, OutFile> &files);
 
 } // namespace cleave

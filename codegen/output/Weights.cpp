@@ -13,6 +13,7 @@
 #include "codegen/output/Shard.h"
 #include "runtime/Format.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MathExtras.h"
@@ -39,21 +40,36 @@ static Tensor getTensor(const Program &program, const ProgramState &state,
           getByteSize(state.localType)};
 }
 
+static const Program &getProgram(const RankModule &ranks, int64_t rank) {
+  return ranks.programs[ranks.ranks[rank].program];
+}
+
 /// The tensors of a rank; first those after which the next is aligned, too.
-static SmallVector<Tensor> listTensors(const Program &program,
-                                       int64_t position) {
+static SmallVector<Tensor> listTensors(ArrayRef<RankModule> buckets,
+                                       int64_t rank) {
   SmallVector<Tensor> aligned, others;
-  for (const ProgramState &state : program.states) {
-    Tensor tensor = getTensor(program, state, position);
-    (tensor.bytes % 64 == 0 ? aligned : others).push_back(tensor);
+  llvm::StringSet<> names;
+  for (const RankModule &ranks : buckets) {
+    const Program &program = getProgram(ranks, rank);
+    auto members = program.mesh.getRanks();
+    int64_t position = llvm::find(members, rank) - members.begin();
+    for (const ProgramState &state : program.states) {
+      if (!names.insert(state.name).second)
+        continue;
+      Tensor tensor = getTensor(program, state, position);
+      (tensor.bytes % 64 == 0 ? aligned : others).push_back(tensor);
+    }
   }
   aligned.append(others);
   return aligned;
 }
 
 /// Equal for ranks with equal parts.
-static std::string getShardKey(int64_t program, ArrayRef<Tensor> tensors) {
-  std::string key = std::to_string(program);
+static std::string getShardKey(ArrayRef<RankModule> buckets, int64_t rank,
+                               ArrayRef<Tensor> tensors) {
+  std::string key;
+  for (const RankModule &ranks : buckets)
+    key += std::to_string(ranks.ranks[rank].program) + ";";
   for (const Tensor &tensor : tensors)
     for (DimRange range : tensor.ranges)
       key += "," + std::to_string(range.start);
@@ -69,7 +85,7 @@ static FailureOr<std::string> buildHeader(ArrayRef<Tensor> tensors) {
     FailureOr<CleaveDtype> dtype = getDtype(param, type.getElementType());
     if (failed(dtype))
       return failure();
-    header[param.getSymName()] = llvm::json::Object{
+    header[tensor.state->name] = llvm::json::Object{
         {"dtype", getSafetensorsName(*dtype)},
         {"shape", llvm::json::Array(type.getShape())},
         {"data_offsets", llvm::json::Array{offset, offset + tensor.bytes}}};
@@ -100,28 +116,26 @@ static LogicalResult writeFile(ArrayRef<Tensor> tensors, StringRef name,
 }
 
 FailureOr<RankWeights>
-cleave::writeWeights(const RankModule &ranks, OutFolder &folder,
+cleave::writeWeights(ArrayRef<RankModule> buckets, OutFolder &folder,
                      llvm::function_ref<void(StringRef)> progress) {
   if (failed(folder.addFolder(format::WeightDir)))
     return failure();
-  RankWeights names(ranks.getWorld());
+  RankWeights names(buckets.front().getWorld());
   llvm::StringMap<std::string> byKey;
   ShardSources sources;
-  for (auto [number, program] : llvm::enumerate(ranks.programs)) {
-    for (auto [position, rank] : llvm::enumerate(program.mesh.getRanks())) {
-      SmallVector<Tensor> tensors = listTensors(program, position);
-      if (tensors.empty())
-        continue;
-      std::string &name = byKey[getShardKey(number, tensors)];
-      if (name.empty()) {
-        name = llvm::formatv("{0}/w{1}.safetensors", format::WeightDir,
-                             byKey.size() - 1);
-        progress(llvm::formatv("writing weights of rank {0}", rank).str());
-        if (failed(writeFile(tensors, name, sources, folder)))
-          return failure();
-      }
-      names[rank] = name;
+  for (auto [rank, name] : llvm::enumerate(names)) {
+    SmallVector<Tensor> tensors = listTensors(buckets, rank);
+    if (tensors.empty())
+      continue;
+    std::string &file = byKey[getShardKey(buckets, rank, tensors)];
+    if (file.empty()) {
+      file = llvm::formatv("{0}/w{1}.safetensors", format::WeightDir,
+                           byKey.size() - 1);
+      progress(llvm::formatv("writing weights of rank {0}", rank).str());
+      if (failed(writeFile(tensors, file, sources, folder)))
+        return failure();
     }
+    name = file;
   }
   return names;
 }

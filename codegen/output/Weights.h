@@ -12,10 +12,11 @@ namespace cleave {
 using RankWeights = llvm::SmallVector<std::string>;
 
 /// Writes the shards of all ranks, one .safetensors file per distinct set of
-/// shards, tensor by tensor from the mapped sources. Names are the true names
-/// of the params, shapes are local, padding is zero.
+/// shards, tensor by tensor from the mapped sources. What several buckets keep
+/// is there once. Names are those of the states, shapes are local, padding is
+/// zero.
 mlir::FailureOr<RankWeights>
-writeWeights(const RankModule &ranks, OutFolder &folder,
+writeWeights(llvm::ArrayRef<RankModule> buckets, OutFolder &folder,
              llvm::function_ref<void(llvm::StringRef)> progress);
 
 } // namespace cleave

@@ -38,6 +38,9 @@ struct PlanOptions {
   /// Parts of the batch that are processed one after the other; the search
   /// treats them with dp as one axis, for both divide the batch.
   int64_t microBatches = 0;
+  /// The least batch of all buckets of the model, which dp has to divide; 0: it
+  /// is the only one.
+  int64_t leastBatch = 0;
   /// Ranks that will run; 0: those of the cluster, or as many as the plan
   /// needs.
   int64_t ranks = 0;

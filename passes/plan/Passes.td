@@ -11,7 +11,8 @@ def PlanPass : Pass<"cleave-plan", "::mlir::ModuleOp"> {
     a cluster, the sizes dp, tp and pp that are not given and the micro-batches
     (see Candidates.h); then what each axis splits, dp before tp (see
     AxisSearch.h). The module's `cleave.annotations` for as many ranks are kept to
-    (see AnnotationPins.h), unless there is a plan. All that was considered is left as `cleave.candidates`.
+    (see AnnotationPins.h), unless there is a plan. With `cleave.base_plan`, the
+    plan of another bucket, sizes, stages and layouts of parameters are as there. All that was considered is left as `cleave.candidates`.
 
     With `tp=2`:
 
@@ -38,6 +39,7 @@ def PlanPass : Pass<"cleave-plan", "::mlir::ModuleOp"> {
     Option<"tp", "tp", "int64_t", "0", "ranks that share tensors; 0: open">,
     Option<"pp", "pp", "int64_t", "0", "pipeline stages; 0: open">,
     Option<"microBatches", "microbatches", "int64_t", "0", "parts of the batch that are processed one after the other; 0: open">,
+    Option<"leastBatch", "least-batch", "int64_t", "0", "of all buckets of the model, which dp has to divide; 0: that of the module">,
     Option<"ranks", "ranks", "int64_t", "0", "ranks that will run; 0: those of the cluster, or as many as needed">,
     Option<"shards", "shards", "std::string", "", "patterns GLOB=DIMS, separated by ;">,
     Option<"stages", "stages", "std::string", "", "patterns NODE-GLOB=STAGE, separated by ;">,

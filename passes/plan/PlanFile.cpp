@@ -247,6 +247,8 @@ static LogicalResult pinSection(Pins &pins, const Graph &graph,
       known[tensor.name] = i;
   for (const auto &[name, text] : file.tensors[kind]) {
     auto it = known.find(name);
+    if (it == known.end() && file.isBase)
+      continue;
     if (it == known.end())
       return graph.module.emitError()
              << "plan '" << file.path << "' names '" << name << "' in '"
@@ -257,6 +259,10 @@ static LogicalResult pinSection(Pins &pins, const Graph &graph,
       return graph.module.emitError()
              << source << " of '" << name
              << "': " << llvm::toString(layout.takeError());
+    // Another bucket may see it under another shape.
+    int64_t rank = graph.tensors[it->second].type.getRank();
+    if (file.isBase && rank != static_cast<int64_t>(layout->dims.size()))
+      continue;
     if (failed(pinTensor(pins, graph, it->second, *layout, axes, source, true)))
       return failure();
   }
@@ -272,6 +278,8 @@ static LogicalResult pinStages(Pins &pins, const Graph &graph,
   for (auto [stage, names] : llvm::enumerate(file.stages))
     for (const std::string &name : names) {
       auto it = known.find(name);
+      if (it == known.end() && file.isBase)
+        continue;
       if (it == known.end())
         return graph.module.emitError()
                << "plan '" << file.path << "' puts node '" << name
@@ -287,7 +295,8 @@ LogicalResult cleave::plan::pinPlan(Pins &pins, const Graph &graph,
                                     const PlanFile &file,
                                     ArrayRef<PlanAxis> axes) {
   for (int kind : {Tensor::Input, Tensor::Param, Tensor::Value})
-    if (failed(pinSection(pins, graph, file, kind, axes)))
+    if ((kind == Tensor::Param || !file.isBase) &&
+        failed(pinSection(pins, graph, file, kind, axes)))
       return failure();
   return pinStages(pins, graph, file);
 }

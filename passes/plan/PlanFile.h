@@ -33,8 +33,10 @@ namespace plan {
 
 /// A plan that was read, not yet compared with a model.
 struct PlanFile {
-  std::string path;                    ///< of annotations: "configuration NAME"
-  bool isAnnotation = false;           ///< comes with the model
+  std::string path;          ///< of annotations: "configuration NAME"
+  bool isAnnotation = false; ///< comes with the model
+  /// Is of another bucket: only parameters and stages are kept to.
+  bool isBase = false;
   std::map<std::string, int64_t> axes; ///< ranks along each
   int64_t microBatches = 1;
   std::vector<std::vector<std::string>> stages; ///< node names

@@ -112,6 +112,8 @@ static LogicalResult choose(const Graph &graph, Planning &planning,
 static LogicalResult readAnnotations(const Graph &graph, PlanOptions &options,
                                      const std::optional<Cluster> &given,
                                      PlanRequest &request) {
+  if (request.file && request.file->isBase)
+    return success();
   FailureOr<std::optional<Annotations>> chosen =
       chooseAnnotations(graph.module, options, given);
   if (failed(chosen))
@@ -138,6 +140,21 @@ static LogicalResult readAnnotations(const Graph &graph, PlanOptions &options,
   return success();
 }
 
+static LogicalResult readFile(ModuleOp module, PlanOptions &options,
+                              PlanRequest &request) {
+  auto base = module->getAttrOfType<StringAttr>(BasePlanAttrName);
+  if (options.planFile.empty() && !base)
+    return success();
+  FailureOr<PlanFile> read =
+      base ? parsePlan(module.getContext(), base, "of the first bucket")
+           : readPlanFile(module.getContext(), options.planFile);
+  if (failed(read))
+    return failure();
+  read->isBase = base != nullptr;
+  request.file = std::move(*read);
+  return mergeSizes(module, options, *request.file);
+}
+
 static LogicalResult verifyRankCount(ModuleOp module, const Cluster &cluster) {
   int64_t room = kMaxSize;
   for (const NodeGroup &group : cluster.nodes) {
@@ -156,13 +173,8 @@ LogicalResult cleave::planModule(ModuleOp module, PlanOptions options,
   if (given && failed(verifyRankCount(module, *given)))
     return failure();
   PlanRequest request;
-  if (!options.planFile.empty()) {
-    FailureOr<PlanFile> read =
-        readPlanFile(module.getContext(), options.planFile);
-    if (failed(read) || failed(mergeSizes(module, options, *read)))
-      return failure();
-    request.file = std::move(*read);
-  }
+  if (failed(readFile(module, options, request)))
+    return failure();
   FailureOr<Graph> graph = Graph::read(module);
   if (failed(graph) || failed(readAnnotations(*graph, options, given, request)))
     return failure();

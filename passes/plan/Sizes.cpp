@@ -65,11 +65,14 @@ LogicalResult cleave::plan::mergeSizes(ModuleOp module, PlanOptions &options,
   auto merge = [&](StringRef name, int64_t &size, int64_t planned) {
     return mergeSize(module, name, size, planned, plan, remedy);
   };
-  return failure(
-      failed(merge("dp", options.dp, getRanks("dp"))) ||
+  if (failed(merge("dp", options.dp, getRanks("dp"))) ||
       failed(merge("tp", options.tp, getRanks("tp"))) ||
-      failed(merge("pp", options.pp, pp)) ||
-      failed(merge("microbatches", options.microBatches, file.microBatches)));
+      failed(merge("pp", options.pp, pp)))
+    return failure();
+  // Another bucket's batch may want other parts.
+  return file.isBase
+             ? success()
+             : merge("microbatches", options.microBatches, file.microBatches);
 }
 
 //===-- Ranks -------------------------------------------------------------===//
@@ -167,6 +170,12 @@ cleave::plan::enumerateSizes(const Graph &graph, const PlanOptions &options,
       all.push_back(sizes);
     }
   });
+  // What the user has said stays, and another bucket says what is wrong.
+  auto isWide = [&](const PlanSizes &sizes) {
+    return options.leastBatch && sizes.dp > options.leastBatch;
+  };
+  if (!llvm::all_of(all, isWide))
+    llvm::erase_if(all, isWide);
   return all;
 }
 

@@ -6,6 +6,8 @@
 
 #include "runtime/api/Model.h"
 
+#include <algorithm>
+
 using namespace cleave::rt;
 
 static thread_local std::string lastError = "no call has failed";
@@ -33,13 +35,29 @@ int cleaveOpen(const char *out, const CleaveOptions *options,
 
 void cleaveClose(CleaveModel *model) { delete model; }
 
-int cleaveRun(CleaveModel *model, const void *const *inputs,
-              void *const *outputs) {
+int cleaveRunBucket(CleaveModel *model, int32_t bucket,
+                    const void *const *inputs, void *const *outputs) {
   return report([&] {
     if (!model)
       fail(ExitUsage, "cleaveRun: the model is null");
-    model->run(inputs, outputs);
+    model->run(bucket, inputs, outputs);
   });
+}
+
+int cleaveRun(CleaveModel *model, const void *const *inputs,
+              void *const *outputs) {
+  return cleaveRunBucket(model, 0, inputs, outputs);
+}
+
+int32_t cleaveBucketCount(const CleaveModel *model) {
+  return model ? static_cast<int32_t>(model->getSignatures().size()) : 0;
+}
+
+static const CleaveModel::Signature *getSignature(const CleaveModel *model,
+                                                  int32_t bucket) {
+  return bucket >= 0 && bucket < cleaveBucketCount(model)
+             ? &model->getSignatures()[bucket]
+             : nullptr;
 }
 
 static const CleaveTensor *get(const std::vector<CleaveTensor> &tensors,
@@ -48,20 +66,55 @@ static const CleaveTensor *get(const std::vector<CleaveTensor> &tensors,
   return isThere ? &tensors[index] : nullptr;
 }
 
+const CleaveTensor *cleaveBucketInput(const CleaveModel *model, int32_t bucket,
+                                      int32_t index) {
+  const CleaveModel::Signature *own = getSignature(model, bucket);
+  return own ? get(own->inputs, index) : nullptr;
+}
+
+const CleaveTensor *cleaveBucketOutput(const CleaveModel *model, int32_t bucket,
+                                       int32_t index) {
+  const CleaveModel::Signature *own = getSignature(model, bucket);
+  return own ? get(own->outputs, index) : nullptr;
+}
+
 int32_t cleaveInputCount(const CleaveModel *model) {
-  return model ? static_cast<int32_t>(model->getInputs().size()) : 0;
+  const CleaveModel::Signature *first = getSignature(model, 0);
+  return first ? static_cast<int32_t>(first->inputs.size()) : 0;
 }
 
 int32_t cleaveOutputCount(const CleaveModel *model) {
-  return model ? static_cast<int32_t>(model->getOutputs().size()) : 0;
+  const CleaveModel::Signature *first = getSignature(model, 0);
+  return first ? static_cast<int32_t>(first->outputs.size()) : 0;
 }
 
 const CleaveTensor *cleaveInput(const CleaveModel *model, int32_t index) {
-  return model ? get(model->getInputs(), index) : nullptr;
+  return cleaveBucketInput(model, 0, index);
 }
 
 const CleaveTensor *cleaveOutput(const CleaveModel *model, int32_t index) {
-  return model ? get(model->getOutputs(), index) : nullptr;
+  return cleaveBucketOutput(model, 0, index);
+}
+
+/// Whether the inputs of a bucket have these sizes.
+static bool hasShapes(const CleaveModel::Signature &signature,
+                      const int64_t *const *shapes) {
+  for (size_t i = 0; i < signature.inputs.size(); ++i) {
+    const CleaveTensor &input = signature.inputs[i];
+    if (input.rank &&
+        (!shapes[i] ||
+         !std::equal(input.shape, input.shape + input.rank, shapes[i])))
+      return false;
+  }
+  return true;
+}
+
+int32_t cleaveFindBucket(const CleaveModel *model,
+                         const int64_t *const *shapes) {
+  for (int32_t i = 0; shapes && i < cleaveBucketCount(model); ++i)
+    if (hasShapes(model->getSignatures()[i], shapes))
+      return i;
+  return -1;
 }
 
 int32_t cleaveWorld(const CleaveModel *model) {

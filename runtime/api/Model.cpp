@@ -53,20 +53,20 @@ static Deadlines getDeadlines(const CleaveOptions &options) {
 
 CleaveModel::CleaveModel(const char *out, const CleaveOptions &options) {
   verifyOptions(options);
-  manifest = readManifest(out);
-  inputs = describe(manifest.inputs);
-  outputs = describe(manifest.outputs);
+  buckets = readManifest(out);
+  for (const Manifest &bucket : buckets)
+    signatures.push_back({describe(bucket.inputs), describe(bucket.outputs)});
   std::optional<Launched> launched = findLaunched();
-  isHere = manifest.world == 1 || options.in_process || !launched ||
-           launched->size == 1;
-  if (!isHere && launched->size != manifest.world)
+  isHere =
+      world() == 1 || options.in_process || !launched || launched->size == 1;
+  if (!isHere && launched->size != world())
     fail(ExitMismatch,
          "plan needs {} ranks but {} were started: start {}, or have all ranks "
          "in each process (in_process)",
-         manifest.world, launched->size, manifest.world);
+         world(), launched->size, world());
   if (!isHere)
     ownRank = launched->rank;
-  for (int i = 0; i < (isHere ? manifest.world : 1); ++i)
+  for (int i = 0; i < (isHere ? world() : 1); ++i)
     ranks.push_back(std::make_unique<Rank>());
   try {
     isHere ? openHere(options) : openLaunched(options);
@@ -80,13 +80,13 @@ CleaveModel::~CleaveModel() { close(); }
 
 void CleaveModel::close() {
   onAll([](Rank &rank) {
-    rank.run.reset();
+    rank.runs.clear();
     rank.transport.reset();
   });
 }
 
 void CleaveModel::openHere(const CleaveOptions &options) {
-  std::shared_ptr<LoopbackHub> hub = makeLoopbackHub(manifest.world);
+  std::shared_ptr<LoopbackHub> hub = makeLoopbackHub(world());
   onAll([&](Rank &rank) {
     int index = static_cast<int>(
         std::find_if(ranks.begin(), ranks.end(),
@@ -108,19 +108,20 @@ void CleaveModel::openLaunched(const CleaveOptions &options) {
 
 void CleaveModel::start(Rank &rank, int threads) {
   Transport &transport = *rank.transport;
-  verifySameBuild(manifest, transport);
+  verifySameBuild(buckets.front(), transport);
   phase(transport, "loading", [&] {
-    const CleaveProgram &program =
-        findProgram(manifest, transport.rank(), nullptr);
-    rank.run = std::make_unique<RankRun>(manifest, program, transport,
-                                         threadCount(threads, transport));
+    for (const Manifest &bucket : buckets)
+      rank.runs.push_back(std::make_unique<RankRun>(
+          bucket, findProgram(bucket, transport.rank(), nullptr), transport,
+          threadCount(threads, transport)));
   });
-  transport.connect(manifest.groups);
-  rank.run->connect();
+  transport.connect(buckets.front().groups);
+  for (std::unique_ptr<RankRun> &run : rank.runs)
+    run->connect();
 }
 
 void CleaveModel::leave(Rank &rank, const Failure &failure) {
-  if (isHere && rank.transport && manifest.world > 1)
+  if (isHere && rank.transport && world() > 1)
     rank.transport->abort(failure.code, failure.what());
   if (!isHere)
     (void)rank.transport.release();
@@ -159,25 +160,31 @@ static void verifyAddresses(const void *const *addresses,
       fail(ExitUsage, "the address of {} '{}' is null", what, tensors[i].name);
 }
 
-void CleaveModel::run(const void *const *wholeInputs,
+void CleaveModel::run(int32_t bucket, const void *const *wholeInputs,
                       void *const *wholeOutputs) {
   std::lock_guard<std::mutex> lock(mutex);
   if (broken)
     throw Failure(*broken);
+  if (bucket < 0 || static_cast<size_t>(bucket) >= buckets.size())
+    fail(ExitUsage, "bucket {}: the model has {}, counted from 0", bucket,
+         buckets.size());
+  const auto &[inputs, outputs] = signatures[bucket];
   verifyAddresses(wholeInputs, inputs, "input");
   if (ownRank == 0)
     verifyAddresses(wholeOutputs, outputs, "output");
-  auto step = [&](Rank &rank) {
-    rank.run->context().clearError();
-    rank.run->setInputs({wholeInputs, inputs.size()});
-    rank.run->step();
+  auto step = [&, inputCount = inputs.size(),
+               outputCount = outputs.size()](Rank &rank) {
+    RankRun &run = *rank.runs[bucket];
+    run.context().clearError();
+    run.setInputs({wholeInputs, inputCount});
+    run.step();
     bool isFirst = rank.transport->rank() == 0;
-    rank.run->gatherOutputs({wholeOutputs, isFirst ? outputs.size() : 0});
+    run.gatherOutputs({wholeOutputs, isFirst ? outputCount : 0});
   };
   try {
     onAll(step);
   } catch (const Failure &failure) {
-    if (manifest.world > 1)
+    if (world() > 1)
       broken = failure;
     throw;
   }

@@ -16,17 +16,22 @@ struct CleaveModel {
   CleaveModel(const CleaveModel &) = delete;
   CleaveModel &operator=(const CleaveModel &) = delete;
 
-  void run(const void *const *wholeInputs, void *const *wholeOutputs);
+  void run(int32_t bucket, const void *const *wholeInputs,
+           void *const *wholeOutputs);
 
-  int world() const { return manifest.world; }
+  /// What a bucket takes and gives.
+  struct Signature {
+    std::vector<CleaveTensor> inputs, outputs;
+  };
+
+  int world() const { return buckets.front().world; }
   int rank() const { return ownRank; }
-  const std::vector<CleaveTensor> &getInputs() const { return inputs; }
-  const std::vector<CleaveTensor> &getOutputs() const { return outputs; }
+  const std::vector<Signature> &getSignatures() const { return signatures; }
 
 private:
   struct Rank {
     std::unique_ptr<cleave::rt::Transport> transport;
-    std::unique_ptr<cleave::rt::RankRun> run;
+    std::vector<std::unique_ptr<cleave::rt::RankRun>> runs; ///< by bucket
     cleave::rt::Worker worker;
   };
 
@@ -40,8 +45,8 @@ private:
   /// Lets the others go on without a rank that has failed alone.
   void leave(Rank &rank, const cleave::rt::Failure &failure);
 
-  cleave::rt::Manifest manifest;
-  std::vector<CleaveTensor> inputs, outputs;
+  cleave::rt::Buckets buckets;
+  std::vector<Signature> signatures;
   bool isHere = true; ///< all ranks are in this process
   int ownRank = 0;
   std::vector<std::unique_ptr<Rank>> ranks;

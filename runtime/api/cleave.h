@@ -63,11 +63,25 @@ int cleaveOpen(const char *out, const CleaveOptions *options,
 void cleaveClose(CleaveModel *model);
 
 /// Inputs and outputs, in the model's order. Null when there is none of that
-/// index. A model that is null has none, and 0 ranks.
+/// index. A model that is null has none, and 0 ranks. Of a model with several
+/// buckets these are the first's.
 int32_t cleaveInputCount(const CleaveModel *model);
 int32_t cleaveOutputCount(const CleaveModel *model);
 const CleaveTensor *cleaveInput(const CleaveModel *model, int32_t index);
 const CleaveTensor *cleaveOutput(const CleaveModel *model, int32_t index);
+
+/// Buckets: the sizes of inputs that the model was compiled for (`cleave
+/// compile --bucket`); without that flag there is one, of index 0. All have
+/// the same inputs and outputs but for their shapes, and all share the weights.
+int32_t cleaveBucketCount(const CleaveModel *model);
+const CleaveTensor *cleaveBucketInput(const CleaveModel *model, int32_t bucket,
+                                      int32_t index);
+const CleaveTensor *cleaveBucketOutput(const CleaveModel *model, int32_t bucket,
+                                       int32_t index);
+/// The bucket whose inputs have these sizes (`shapes[i]`: the dims of input i),
+/// or -1.
+int32_t cleaveFindBucket(const CleaveModel *model,
+                         const int64_t *const *shapes);
 
 /// Ranks of the model, and this process's: 0 when all are in this process.
 int32_t cleaveWorld(const CleaveModel *model);
@@ -81,6 +95,10 @@ int32_t cleaveRank(const CleaveModel *model);
 /// are no longer in step. One of a single rank can be run again.
 int cleaveRun(CleaveModel *model, const void *const *inputs,
               void *const *outputs);
+/// The same with the inputs and outputs of a bucket; every process names the
+/// same one.
+int cleaveRunBucket(CleaveModel *model, int32_t bucket,
+                    const void *const *inputs, void *const *outputs);
 
 /// Why the last call of this thread that failed did so: one line, without a
 /// full stop; valid until the next one that fails. Never null.

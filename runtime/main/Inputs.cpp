@@ -10,7 +10,7 @@
 #include "runtime/support/Dtype.h"
 
 #include <algorithm>
-#include <optional>
+#include <set>
 
 namespace cleave::rt {
 
@@ -48,54 +48,69 @@ static std::vector<Array> readNamed(const InputFile &input,
   return arrays;
 }
 
-namespace {
-/// The arrays found so far, by input, and what is wrong with them.
-struct Collector {
-  std::span<const TensorInfo> expected;
-  std::vector<std::optional<Array>> found;
-  std::vector<std::string> problems;
+static const TensorInfo *find(std::span<const TensorInfo> tensors,
+                              const std::string &name) {
+  auto found = std::find_if(
+      tensors.begin(), tensors.end(),
+      [&](const TensorInfo &tensor) { return tensor.name == name; });
+  return found == tensors.end() ? nullptr : &*found;
+}
 
-  void add(Array array) {
-    auto info = std::find_if(
-        expected.begin(), expected.end(),
-        [&](const TensorInfo &tensor) { return tensor.name == array.name; });
-    if (info == expected.end())
-      return problems.push_back(
+static std::vector<std::string>
+findProblems(std::span<const Array> arrays,
+             std::span<const TensorInfo> expected) {
+  std::vector<std::string> problems;
+  std::set<std::string> given;
+  for (const Array &array : arrays) {
+    const TensorInfo *info = find(expected, array.name);
+    if (!info)
+      problems.push_back(
           fmt::format("the model has no input '{}'", array.name));
-    std::optional<Array> &place = found[info - expected.begin()];
-    if (place)
-      return problems.push_back(
-          fmt::format("input '{}' is given twice", array.name));
-    if (array.dtype != info->dtype || array.shape != info->shape)
+    else if (!given.insert(array.name).second)
+      problems.push_back(fmt::format("input '{}' is given twice", array.name));
+    else if (array.dtype != info->dtype || array.shape != info->shape)
       problems.push_back(
           fmt::format("input {}, expected {} {}",
                       described(array.name, array.dtype, array.shape),
                       dtypeInfo(info->dtype).name, listed(info->shape)));
-    place = std::move(array);
   }
-};
-} // namespace
+  for (const TensorInfo &tensor : expected)
+    if (!given.contains(tensor.name))
+      problems.push_back(fmt::format("input '{}' is missing", tensor.name));
+  return problems;
+}
 
-std::vector<Array> readInputs(std::span<const InputFile> files,
-                              std::span<const TensorInfo> expected) {
-  Collector collector{expected, {}, {}};
-  collector.found.resize(expected.size());
+/// The bucket that the arrays fit; the error is about the one that they fit
+/// best.
+static size_t chooseBucket(std::span<const Array> arrays,
+                           const Buckets &buckets) {
+  std::vector<std::string> least, taken;
+  for (size_t i = 0; i < buckets.size(); ++i) {
+    std::vector<std::string> problems = findProblems(arrays, buckets[i].inputs);
+    if (problems.empty())
+      return i;
+    if (i == 0 || problems.size() < least.size())
+      least = std::move(problems);
+    taken.push_back(describedAll(buckets[i].inputs));
+  }
+  fail(ExitMismatch, "{} (the model takes {})", fmt::join(least, "; "),
+       fmt::join(taken, "; or "));
+}
+
+BoundInputs readInputs(std::span<const InputFile> files,
+                       const Buckets &buckets) {
+  std::vector<Array> given;
   for (const InputFile &file : files)
-    for (Array &array : readNamed(file, expected))
-      collector.add(std::move(array));
+    for (Array &array : readNamed(file, buckets.front().inputs))
+      given.push_back(std::move(array));
 
-  std::vector<Array> arrays;
-  for (size_t i = 0; i < expected.size(); ++i) {
-    if (!collector.found[i])
-      collector.problems.push_back(
-          fmt::format("input '{}' is missing", expected[i].name));
-    else
-      arrays.push_back(std::move(*collector.found[i]));
-  }
-  if (!collector.problems.empty())
-    fail(ExitMismatch, "{} (the model takes {})",
-         fmt::join(collector.problems, "; "), describedAll(expected));
-  return arrays;
+  BoundInputs inputs{chooseBucket(given, buckets), {}};
+  for (const TensorInfo &tensor : buckets[inputs.bucket].inputs)
+    inputs.arrays.push_back(std::move(
+        *std::find_if(given.begin(), given.end(), [&](const Array &array) {
+          return array.name == tensor.name;
+        })));
+  return inputs;
 }
 
 } // namespace cleave::rt

@@ -10,11 +10,18 @@
 
 namespace cleave::rt {
 
-/// Reads the files and brings their arrays into the order of the model's
-/// inputs. All that is unknown, missing or of a wrong type or shape goes into
-/// one Failure (ExitMismatch).
-std::vector<Array> readInputs(std::span<const InputFile> files,
-                              std::span<const TensorInfo> expected);
+/// The inputs of a run, in the order of the model's, and the bucket that takes
+/// them.
+struct BoundInputs {
+  size_t bucket;
+  std::vector<Array> arrays;
+};
+
+/// Reads the files and finds the bucket that their arrays fit. All that is
+/// unknown, missing or of a wrong type or shape goes into one Failure
+/// (ExitMismatch).
+BoundInputs readInputs(std::span<const InputFile> files,
+                       const Buckets &buckets);
 
 } // namespace cleave::rt
 

@@ -124,10 +124,27 @@ static bool saysNothing(const RunOptions &options) {
          options.trace.empty() && options.checkpoint.empty();
 }
 
-void runRank(const RunOptions &options, const Manifest &manifest,
+/// The inputs of all ranks come from the same files, so they choose the same
+/// bucket.
+static const Manifest &readInputsOf(const RunOptions &options,
+                                    const Buckets &buckets,
+                                    std::vector<Array> &inputs,
+                                    Transport &transport) {
+  size_t bucket = 0;
+  phase(transport, "reading inputs", [&] {
+    BoundInputs bound = readInputs(options.inputs, buckets);
+    bucket = bound.bucket;
+    inputs = std::move(bound.arrays);
+  });
+  return buckets[bucket];
+}
+
+void runRank(const RunOptions &options, const Buckets &buckets,
              const CleaveProgram *linked, Transport &transport) {
   bool isFirst = transport.rank() == 0;
-  verifySameBuild(manifest, transport);
+  verifySameBuild(buckets.front(), transport);
+  std::vector<Array> inputs;
+  const Manifest &manifest = readInputsOf(options, buckets, inputs, transport);
   std::unique_ptr<RankRun> run;
   std::unique_ptr<Settings> settings;
   StepLog log;
@@ -135,9 +152,9 @@ void runRank(const RunOptions &options, const Manifest &manifest,
   phase(transport, "loading", [&] {
     if (isFirst)
       results.prepare(options, manifest);
+    bool isLinked = &manifest == &buckets.front();
     const CleaveProgram &program =
-        findProgram(manifest, transport.rank(), linked);
-    std::vector<Array> inputs = readInputs(options.inputs, manifest.inputs);
+        findProgram(manifest, transport.rank(), isLinked ? linked : nullptr);
     DeviceOptions device;
     device.deadlines = options.deadlines;
     // A step that is replayed makes no calls that a trace could note.
@@ -147,6 +164,7 @@ void runRank(const RunOptions &options, const Manifest &manifest,
                                     threadCount(options.threads, transport),
                                     device);
     run->setInputs(addresses(inputs));
+    inputs.clear();
     settings = std::make_unique<Settings>(
         options.train, manifest, manifest.programOf(transport.rank()),
         run->state().addresses(), int64_t{options.warmup} + options.repeat);

@@ -16,8 +16,9 @@ namespace cleave::rt {
 /// those that it may use.
 int threadCount(int wanted, const Transport &transport);
 
-/// Runs one rank on a transport of the manifest's world size.
-void runRank(const RunOptions &options, const Manifest &manifest,
+/// Runs one rank on a transport of the manifest's world size. `linked`, if
+/// anything, is the rank's program of the first bucket.
+void runRank(const RunOptions &options, const Buckets &buckets,
              const CleaveProgram *linked, Transport &transport);
 
 } // namespace cleave::rt

@@ -33,7 +33,7 @@ namespace {
 struct Prepared {
   /// None when only help was wanted.
   std::optional<RunOptions> options = RunOptions{};
-  Manifest manifest;
+  Buckets buckets;
 };
 } // namespace
 
@@ -44,8 +44,8 @@ static void prepare(Prepared &prepared, const Launched &launched, int argc,
       std::filesystem::read_symlink("/proc/self/exe").parent_path());
   if (!prepared.options)
     return;
-  prepared.manifest = readManifest(prepared.options->directory);
-  verifyWorld(prepared.manifest, launched.size);
+  prepared.buckets = readManifest(prepared.options->directory);
+  verifyWorld(prepared.buckets.front(), launched.size);
 }
 
 /// Says why a rank has failed, and ends the others where they don't know yet.
@@ -79,7 +79,7 @@ int cleaveRankMain(const CleaveProgram *linked, int argc, char **argv) {
   }
   try {
     agree(*transport, unfit, "start");
-    runRank(*prepared.options, prepared.manifest, linked, *transport);
+    runRank(*prepared.options, prepared.buckets, linked, *transport);
     return ExitDone;
   } catch (const Failure &failure) {
     return endFailed(failure, *transport);
@@ -89,13 +89,13 @@ int cleaveRankMain(const CleaveProgram *linked, int argc, char **argv) {
 }
 
 /// The thread of one loopback rank.
-static void runLoopbackRank(const RunOptions &options, const Manifest &manifest,
+static void runLoopbackRank(const RunOptions &options, const Buckets &buckets,
                             std::shared_ptr<LoopbackHub> hub, int rank,
                             Outcome &outcome) {
   std::unique_ptr<Transport> transport =
       makeLoopbackTransport(std::move(hub), rank, options.deadlines);
   if (auto failure = catchFailure(
-          [&] { runRank(options, manifest, nullptr, *transport); })) {
+          [&] { runRank(options, buckets, nullptr, *transport); })) {
     outcome.add(*failure);
     transport->abort(failure->code, failure->what());
   }
@@ -103,14 +103,15 @@ static void runLoopbackRank(const RunOptions &options, const Manifest &manifest,
 
 /// Runs all ranks of a folder as threads; the exit code.
 static int runLoopback(const RunOptions &options) {
-  Manifest manifest = readManifest(options.directory);
-  std::shared_ptr<LoopbackHub> hub = makeLoopbackHub(manifest.world);
+  Buckets buckets = readManifest(options.directory);
+  int world = buckets.front().world;
+  std::shared_ptr<LoopbackHub> hub = makeLoopbackHub(world);
   Outcome outcome;
   std::vector<std::thread> ranks;
-  ranks.reserve(manifest.world);
-  for (int rank = 0; rank < manifest.world; ++rank)
+  ranks.reserve(world);
+  for (int rank = 0; rank < world; ++rank)
     ranks.emplace_back(
-        [&, rank] { runLoopbackRank(options, manifest, hub, rank, outcome); });
+        [&, rank] { runLoopbackRank(options, buckets, hub, rank, outcome); });
   for (std::thread &thread : ranks)
     thread.join();
   if (!outcome.failure())

@@ -166,11 +166,7 @@ static void verify(const Manifest &manifest) {
   }
 }
 
-static Manifest parse(const json &root) {
-  int version = root.at("format");
-  if (version != format::Version)
-    fail(ExitMismatch, "has format {}, this runtime knows {}", version,
-         format::Version);
+static Manifest parseBucket(const json &root) {
   Manifest manifest;
   manifest.build = root.value("build", "");
   manifest.plan = root.value("plan", "");
@@ -189,16 +185,30 @@ static Manifest parse(const json &root) {
   return manifest;
 }
 
-Manifest readManifest(const std::filesystem::path &directory) {
+static Buckets parse(json root) {
+  int version = root.at("format");
+  if (version != format::Version)
+    fail(ExitMismatch, "has format {}, this runtime knows {}", version,
+         format::Version);
+  Buckets buckets{parseBucket(root)};
+  for (const json &other : root.value("buckets", json::array())) {
+    root.update(other);
+    buckets.push_back(parseBucket(root));
+  }
+  return buckets;
+}
+
+Buckets readManifest(const std::filesystem::path &directory) {
   std::filesystem::path file = directory / format::ManifestFile;
   std::ifstream stream(file);
   if (!stream)
     fail(ExitMismatch, "cannot open '{}': is '{}' a folder made by cleave?",
          file.string(), directory.string());
   try {
-    Manifest manifest = parse(json::parse(stream));
-    manifest.directory = directory;
-    return manifest;
+    Buckets buckets = parse(json::parse(stream));
+    for (Manifest &manifest : buckets)
+      manifest.directory = directory;
+    return buckets;
   } catch (const Failure &failure) {
     fail(failure.code, "'{}': {}", file.string(), failure.what());
   } catch (const json::exception &error) {

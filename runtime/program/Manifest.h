@@ -92,8 +92,13 @@ struct Manifest {
   }
 };
 
-/// Reads DIRECTORY/manifest.json. Throws Failure (ExitMismatch).
-Manifest readManifest(const std::filesystem::path &directory);
+/// The same model for inputs of several sizes. Axes, groups, routes, channels
+/// and each rank's weights are those of all buckets.
+using Buckets = std::vector<Manifest>;
+
+/// Reads DIRECTORY/manifest.json; there is at least one bucket. Throws Failure
+/// (ExitMismatch).
+Buckets readManifest(const std::filesystem::path &directory);
 
 } // namespace cleave::rt
 

@@ -9,6 +9,7 @@
 #include "codegen/cuda/DeviceCode.h"
 #include "ir/Cleave.h"
 #include "passes/cost/Cluster.h"
+#include "passes/plan/Planner.h"
 #include "tools/cleave/CompileFlags.h"
 #include "tools/cleave/Files.h"
 #include "tools/cleave/Messages.h"
@@ -19,6 +20,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
+#include <algorithm>
 #include <set>
 
 using namespace cleave;
@@ -94,16 +96,43 @@ static int getExitCode(EmitResult result) {
   llvm_unreachable("unknown result");
 }
 
+namespace {
+/// The model for one set of sizes of its inputs.
+struct Bucket {
+  std::string name; ///< as the user wrote it; empty: the only one
+  OwningOpRef<ModuleOp> module;
+};
+
+/// Says of every error in which bucket it is.
+class BucketNotes {
+public:
+  BucketNotes(MLIRContext &context, const std::string &name)
+      : handler(&context, [&name](Diagnostic &diagnostic) {
+          if (!name.empty() &&
+              diagnostic.getSeverity() == DiagnosticSeverity::Error)
+            diagnostic.attachNote() << "in the bucket '" << name << "'";
+          return failure(); // others print it
+        }) {}
+
+private:
+  ScopedDiagnosticHandler handler;
+};
+} // namespace
+
 /// What `--emit` says.
-static int emit(ModuleOp module, const CompileFlags &flags,
+static int emit(ArrayRef<Bucket> buckets, const CompileFlags &flags,
                 const EmitOptions &options) {
   if (flags.emit == "plan")
     return writeOutput(flags.out, options.plan);
+  SmallVector<ModuleOp> modules;
+  for (const Bucket &bucket : buckets)
+    modules.push_back(*bucket.module);
   if (flags.emit != "mlir")
-    return getExitCode(emitProgram(module, options));
+    return getExitCode(emitProgram(modules, options));
   std::string text;
   llvm::raw_string_ostream stream(text);
-  module->print(stream, OpPrintingFlags().useLocalScope().enableDebugInfo());
+  modules.front()->print(stream,
+                         OpPrintingFlags().useLocalScope().enableDebugInfo());
   stream << "\n";
   return writeOutput(flags.out, text);
 }
@@ -134,6 +163,83 @@ static EmitOptions getEmitOptions(const CompileFlags &flags,
   return options;
 }
 
+/// Bytes of all inputs.
+static int64_t countInputBytes(ModuleOp module) {
+  int64_t bytes = 0;
+  for (auto input : module->getAttrOfType<ArrayAttr>("cleave.inputs")
+                        .getAsRange<DictionaryAttr>())
+    bytes += getByteSize(
+        cast<RankedTensorType>(input.getAs<TypeAttr>("type").getValue()));
+  return bytes;
+}
+
+/// Dim 0 of the first input that has dims; 0 where there is none.
+static int64_t getBatch(ModuleOp module) {
+  for (auto input : module->getAttrOfType<ArrayAttr>("cleave.inputs")
+                        .getAsRange<DictionaryAttr>()) {
+    auto type =
+        cast<RankedTensorType>(input.getAs<TypeAttr>("type").getValue());
+    if (type.getRank())
+      return type.getDimSize(0);
+  }
+  return 0;
+}
+
+/// Imports the model for every bucket; the one with most input comes first.
+static LogicalResult loadBuckets(MLIRContext &context,
+                                 const CompileFlags &flags,
+                                 std::vector<Bucket> &buckets) {
+  for (auto [i, imports] : llvm::enumerate(flags.buckets)) {
+    std::string name = flags.bucketTexts.empty() ? "" : flags.bucketTexts[i];
+    BucketNotes notes(context, name);
+    FailureOr<OwningOpRef<ModuleOp>> module =
+        loadModule(context, flags.model, imports);
+    if (failed(module) ||
+        (!isRankModule(**module) && failed(recordSignature(**module))))
+      return failure();
+    if (!name.empty() && StringRef(flags.model).ends_with(".mlir"))
+      return (*module)->emitError("has its sizes already: --bucket is for "
+                                  "models whose inputs have none");
+    auto place = llvm::find_if(buckets, [&](const Bucket &other) {
+      return countInputBytes(*other.module) < countInputBytes(**module);
+    });
+    buckets.insert(place, {std::move(name), std::move(*module)});
+  }
+  return success();
+}
+
+/// Lowers all buckets; those after the first keep to its plan, so that they
+/// share its weights.
+static LogicalResult lowerBuckets(MLIRContext &context, CompileFlags flags,
+                                  ArrayRef<Bucket> buckets,
+                                  const EmitOptions &options) {
+  PlanPassOptions &plan = flags.pipeline.plan;
+  if (buckets.size() > 1)
+    plan.leastBatch = getBatch(
+        *std::min_element(buckets.begin(), buckets.end(),
+                          [](const Bucket &a, const Bucket &b) {
+                            return getBatch(*a.module) < getBatch(*b.module);
+                          })
+             ->module);
+  std::string dumpFolder = flags.dumpFolder;
+  for (auto [i, bucket] : llvm::enumerate(buckets)) {
+    BucketNotes notes(context, bucket.name);
+    ModuleOp module = *bucket.module;
+    if (i) {
+      plan.planFile.clear();
+      module->setAttr(BasePlanAttrName,
+                      StringAttr::get(&context, getPlan(*buckets[0].module)));
+      if (!dumpFolder.empty())
+        flags.dumpFolder = dumpFolder + "/bucket-" + std::to_string(i);
+    }
+    if (failed(makeFolder(&context, flags.dumpFolder)) ||
+        failed(lowerToRanks(module, {flags.pipeline, flags.dumpFolder,
+                                     flags.printPlan, options.progress})))
+      return failure();
+  }
+  return success();
+}
+
 static int compileModel(MLIRContext &context, CompileFlags flags) {
   Progress progress;
   if (failed(chooseTarget(context, flags)))
@@ -143,17 +249,15 @@ static int compileModel(MLIRContext &context, CompileFlags flags) {
       failed(makeFolder(&context, flags.dumpFolder)))
     return ExitUsage;
   progress.step("importing");
-  FailureOr<OwningOpRef<ModuleOp>> module =
-      loadModule(context, flags.model, flags.imports);
-  if (failed(module) ||
-      (!isRankModule(**module) && failed(recordSignature(**module))))
+  std::vector<Bucket> buckets;
+  if (failed(loadBuckets(context, flags, buckets)))
     return ExitModel;
-  if (!isRankModule(**module) &&
-      failed(lowerToRanks(**module, {flags.pipeline, flags.dumpFolder,
-                                     flags.printPlan, options.progress})))
+  ModuleOp first = *buckets.front().module;
+  if (!isRankModule(first) &&
+      failed(lowerBuckets(context, flags, buckets, options)))
     return ExitPlan;
-  options.plan = getPlan(**module);
-  return emit(**module, flags, options);
+  options.plan = getPlan(first);
+  return emit(buckets, flags, options);
 }
 
 static int compile(const CompileFlags &flags) {

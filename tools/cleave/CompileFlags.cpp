@@ -230,9 +230,41 @@ CLI::App *cleave::addCompileFlags(CLI::App &app, CompileFlags &flags) {
       ->add_option("--emit", flags.emit,
                    "out, or a file: plan, mlir, llvm, ptx; or a folder: obj")
       ->check(CLI::IsMember({"out", "plan", "mlir", "llvm", "obj", "ptx"}));
+  command
+      ->add_option(
+          "--bucket", flags.bucketTexts,
+          "DIM=SIZE,... or INPUT:8x128,...: sizes of inputs to compile "
+          "for, besides --bind and --shapes; repeatable, all in one "
+          "OUT with one copy of the weights")
+      ->expected(1)
+      ->take_all()
+      ->excludes("--train");
   command->add_flag("--no-verify{false}", flags.pipeline.verify,
                     "leave out the checks between phases");
   return command;
+}
+
+/// Adds the sizes of one `--bucket`.
+static void addBucketSizes(llvm::StringRef text, ImportOptions &options) {
+  for (llvm::StringRef size : llvm::split(text, ',')) {
+    std::string error;
+    auto parse = size.contains('=') ? parseBinding : parseShape;
+    if (failed(parse(size, options, error)))
+      throw CLI::ValidationError("--bucket", error);
+  }
+}
+
+static void parseBuckets(CompileFlags &flags) {
+  for (const std::string &text : flags.bucketTexts) {
+    flags.buckets.push_back(flags.imports);
+    addBucketSizes(text, flags.buckets.back());
+  }
+  if (flags.buckets.empty())
+    flags.buckets.push_back(flags.imports);
+  bool isOne = flags.emit != "out" && flags.emit != "plan";
+  if (flags.buckets.size() > 1 && isOne)
+    throw CLI::ValidationError("--bucket", "--emit " + flags.emit +
+                                               " is of one bucket only");
 }
 
 void cleave::parseModelFlags(CompileFlags &flags) {
@@ -250,4 +282,5 @@ void cleave::parseModelFlags(CompileFlags &flags) {
   }
   flags.pipeline.freeze.freeze = llvm::join(flags.freeze, ";");
   flags.pipeline.freeze.only = llvm::join(flags.only, ";");
+  parseBuckets(flags);
 }

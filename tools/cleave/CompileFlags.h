@@ -30,6 +30,9 @@ struct CompileFlags {
   ModelFlags modelFlags;
   std::vector<std::string> shards, stages, decays, freeze, only;
   std::vector<double> betas; ///< none, or two
+  std::vector<std::string> bucketTexts;
+  /// `imports` with the sizes of each bucket; one where none was asked for.
+  std::vector<ImportOptions> buckets;
 };
 
 /// Adds the verb `compile` and its flags.

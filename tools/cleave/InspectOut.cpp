@@ -77,7 +77,8 @@ static Object describeProgram(const Object &manifest, int64_t number) {
                 {"device", getObject(program, "device")}};
 }
 
-static Object describe(const Object &manifest) {
+/// Facts of one bucket.
+static Object describeBucket(const Object &manifest) {
   Array programs;
   int64_t reductions = 0;
   for (size_t i = 0; i < getArray(manifest, "programs").size(); ++i) {
@@ -85,18 +86,31 @@ static Object describe(const Object &manifest) {
     reductions +=
         programs.back().getAsObject()->getInteger("reductions").value_or(0);
   }
-  Object axes;
-  for (auto [name, size] :
-       llvm::zip(getArray(manifest, "axes"), getArray(manifest, "axisSizes")))
-    axes[*name.getAsString()] = size;
-  return Object{{"model", manifest.getString("model").value_or("")},
-                {"world", manifest.getInteger("world").value_or(1)},
-                {"axes", std::move(axes)},
-                {"requires", getObject(manifest, "requires")},
-                {"inputs", Array(getArray(manifest, "inputs"))},
+  return Object{{"inputs", Array(getArray(manifest, "inputs"))},
                 {"outputs", Array(getArray(manifest, "outputs"))},
                 {"reductions", reductions},
                 {"programs", std::move(programs)}};
+}
+
+/// What the first bucket's facts are among, and those of the others.
+static Object describe(Object manifest) {
+  Object facts = describeBucket(manifest), axes;
+  for (auto [name, size] :
+       llvm::zip(getArray(manifest, "axes"), getArray(manifest, "axisSizes")))
+    axes[*name.getAsString()] = size;
+  facts["model"] = manifest.getString("model").value_or("");
+  facts["world"] = manifest.getInteger("world").value_or(1);
+  facts["axes"] = std::move(axes);
+  facts["requires"] = getObject(manifest, "requires");
+  Array others, buckets = getArray(manifest, "buckets");
+  for (const Value &bucket : buckets) {
+    for (const auto &[key, value] : *bucket.getAsObject())
+      manifest[key] = value;
+    others.push_back(describeBucket(manifest));
+  }
+  if (!others.empty())
+    facts["buckets"] = std::move(others);
+  return facts;
 }
 
 //===-- Text --------------------------------------------------------------===//
@@ -176,6 +190,13 @@ static void printProgram(const Object &program) {
   printDevice(*program.getObject("device"));
 }
 
+static void printBucket(const Object &facts) {
+  printTensors(facts, "inputs");
+  printTensors(facts, "outputs");
+  for (const Value &program : getArray(facts, "programs"))
+    printProgram(*program.getAsObject());
+}
+
 static void print(const Object &facts) {
   llvm::outs() << llvm::formatv("model: {0}\nranks: {1}\n",
                                 *facts.getString("model"),
@@ -196,10 +217,11 @@ static void print(const Object &facts) {
     axes[name.str()] = size.getAsInteger().value_or(0);
   for (const auto &[name, size] : axes)
     llvm::outs() << "axis: " << name << " = " << size << "\n";
-  printTensors(facts, "inputs");
-  printTensors(facts, "outputs");
-  for (const Value &program : getArray(facts, "programs"))
-    printProgram(*program.getAsObject());
+  printBucket(facts);
+  for (auto [i, bucket] : llvm::enumerate(getArray(facts, "buckets"))) {
+    llvm::outs() << "bucket " << i + 1 << ":\n";
+    printBucket(*bucket.getAsObject());
+  }
 }
 
 int cleave::inspectOut(const InspectFlags &flags) {

@@ -23,11 +23,13 @@ static const char *Good = R"({
   "outputs": [{"name": "y", "dtype": "i64", "shape": [2], "owner": 1}]
 })";
 
-static Manifest read(const std::string &text) {
+static Buckets readAll(const std::string &text) {
   std::filesystem::path folder = testing::TempDir();
   std::ofstream(folder / "manifest.json") << text;
   return readManifest(folder);
 }
+
+static Manifest read(const std::string &text) { return readAll(text).front(); }
 
 static std::string failureWith(const std::string &from, const std::string &to) {
   std::string text = Good;
@@ -54,6 +56,22 @@ TEST(Manifest, Reads) {
   EXPECT_EQ(manifest.outputs[0].dtype, CLEAVE_I64);
   EXPECT_EQ(manifest.groups[0][0], std::vector<int>({0, 1}));
   EXPECT_EQ(manifest.routes[0][0], (std::pair<int, int>(0, 1)));
+}
+
+// Tests that a bucket has its own sizes, and shares what it does not say.
+TEST(Manifest, ReadsBuckets) {
+  std::string text = Good;
+  text.replace(text.rfind('}'), 1, R"(, "buckets": [{
+    "inputs": [{"name": "x", "dtype": "f32", "shape": [1, 5]}],
+    "programs": [{"name": "p0-1", "file": "f", "identity": "j", "inputs": [
+      {"index": 0, "shape": [1, 3], "split": [{"axes": [], "chunk": 1}, {"axes": [0], "chunk": 3}]}]}]}]})");
+  Buckets buckets = readAll(text);
+  ASSERT_EQ(buckets.size(), 2u);
+  EXPECT_EQ(buckets[0].inputs[0].shape, (std::vector<int64_t>{2, 5}));
+  EXPECT_EQ(buckets[1].inputs[0].shape, (std::vector<int64_t>{1, 5}));
+  EXPECT_EQ(buckets[1].programOf(1).name, "p0-1");
+  EXPECT_EQ(buckets[1].groups, buckets[0].groups);
+  EXPECT_EQ(buckets[1].ranks[1].weights, "weights/w1.safetensors");
 }
 
 // Tests that what does not fit together is refused, in words.
