@@ -3,10 +3,11 @@
 // A slot's first call brings the product to few dims, asks oneDNN for a
 // primitive and keeps it. A right operand that no step writes is brought to the
 // layout that oneDNN likes best, once: rows of 3072 floats, 12 KiB apart, cost
-// the plain layout half its speed. The order of preference: all post-operations
-// inside the fast code; bias and product there and the rest as a pass over c;
-// whatever oneDNN has, with a line in the log, since its reference code is
-// slow.
+// the plain layout half its speed. The order of preference: as many
+// post-operations as can be inside the fast code, and the rest as a pass over
+// c; whatever oneDNN has, with a line in the log, since its reference code is
+// slow. An operand that is added and lies where c does is summed into: to
+// oneDNN it is no operand, for some of its code writes c before it reads those.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +18,9 @@
 #include "runtime/library/Reordered.h"
 #include "runtime/support/Log.h"
 
+#include <algorithm>
 #include <array>
+#include <cstring>
 
 using namespace cleave::rt;
 using dnnl::memory;
@@ -25,9 +28,10 @@ using dnnl::memory;
 namespace {
 class Matmul final : public LibraryOp {
 public:
-  /// `a` and `b`: the operands of the first call.
+  /// The addresses are those of the first call. Later ones may differ, but
+  /// operands that lie where c does are the same ones.
   Matmul(CleaveContext &context, const CleaveMatmulDesc &desc, const void *a,
-         const void *b);
+         const void *b, const void *c, const void *const *post);
   void run(CleaveContext &context, const void *a, const void *b, void *c,
            const void *const *post);
 
@@ -43,12 +47,15 @@ private:
   }
   bool firstIsBias() const;
   bool suitsFastCode(int index) const;
+  void keepOperands(const void *c, const void *const *post);
   void runRest(CleaveContext &context, float *c, const void *const *post) const;
 
   MatmulShape shape;
   std::vector<int32_t> kinds;
+  std::vector<bool> isInPlace; ///< post-operations whose operand is c
   bool swapped = false;
   int fused = 0;
+  AlignedBuffer kept; ///< what c held, where the pass needs it
   PreparedPrimitive primitive;
   bool hasConstantWeight = false;
   ReorderedWeight weight;
@@ -84,13 +91,15 @@ static memory::desc describeMatrix(const MatmulShape &shape, MatrixStrides of,
 }
 
 Matmul::Matmul(CleaveContext &context, const CleaveMatmulDesc &desc,
-               const void *a, const void *b) {
+               const void *a, const void *b, const void *c,
+               const void *const *post) {
   verifyF32(desc.a, "the left operand of a product");
   verifyF32(desc.b, "the right operand of a product");
   verifyF32(desc.c, "the result of a product");
   shape = matmulShape(desc);
   for (int i = 0; i < desc.postOpCount; ++i) {
     kinds.push_back(desc.postOps[i].kind);
+    isInPlace.push_back(hasOperand(kinds.back()) && post[i] == c);
     if (hasOperand(kinds.back()))
       verifyF32(desc.postOps[i].operand, "a post-operation's operand");
   }
@@ -106,11 +115,10 @@ Matmul::Matmul(CleaveContext &context, const CleaveMatmulDesc &desc,
   int all = desc.postOpCount, suited = 0;
   while (suited < all && suitsFastCode(suited))
     ++suited;
-  if (prepare(*context.dnnl, suited, false))
-    return;
   int bias = firstIsBias() ? 1 : 0;
-  if (suited > bias && prepare(*context.dnnl, bias, false))
-    return;
+  for (int count = suited; count >= std::min(bias, suited); --count)
+    if (prepare(*context.dnnl, count, false))
+      return;
   logf(LogLevel::Info,
        "a product of {} x {} x {} runs in oneDNN's reference code", shape.m,
        shape.n, shape.k);
@@ -118,7 +126,7 @@ Matmul::Matmul(CleaveContext &context, const CleaveMatmulDesc &desc,
 }
 
 bool Matmul::firstIsBias() const {
-  if (kinds.empty() || kinds[0] != CLEAVE_POST_ADD)
+  if (kinds.empty() || kinds[0] != CLEAVE_POST_ADD || isInPlace[0])
     return false;
   const MatrixStrides &operand = shape.post[0];
   bool sameForAll = operand.row == 0;
@@ -132,6 +140,10 @@ bool Matmul::suitsFastCode(int index) const {
   if (!hasOperand(kinds[index]))
     return true;
   const MatrixStrides &operand = shape.post[index];
+  if (isInPlace[index])
+    return kinds[index] == CLEAVE_POST_ADD && operand == shape.c &&
+           std::find(isInPlace.begin(), isInPlace.end(), true) ==
+               isInPlace.begin() + index;
   bool scalar = operand.row == 0 && operand.column == 0;
   bool perColumn = operand.row == 0 && operand.column == 1;
   bool noBatch = true;
@@ -153,8 +165,11 @@ bool Matmul::prepare(DnnlState &state, int count, bool acceptReference) {
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   dnnl::post_ops ops;
   for (int i = first; i < count; ++i)
-    appendPostOp(ops, kinds[i],
-                 describe(shape, shape.post[i], shape.m, shape.n));
+    if (isInPlace[i])
+      ops.append_sum(1.f);
+    else
+      appendPostOp(ops, kinds[i],
+                   describe(shape, shape.post[i], shape.m, shape.n));
   attr.set_post_ops(ops);
   memory::desc wanted = hasConstantWeight ? anyLayout(b) : b;
   auto desc = first ? dnnl::matmul::desc(a, wanted, bias, c)
@@ -178,7 +193,7 @@ bool Matmul::prepare(DnnlState &state, int count, bool acceptReference) {
                                  {DNNL_ARG_DST, c}});
   operandOrder.clear();
   for (int i = 0; i < count; ++i) {
-    if (!hasOperand(kinds[i]))
+    if (!hasOperand(kinds[i]) || isInPlace[i])
       continue;
     int argument =
         i < first ? DNNL_ARG_BIAS
@@ -191,6 +206,19 @@ bool Matmul::prepare(DnnlState &state, int count, bool acceptReference) {
   return true;
 }
 
+/// Puts aside what c holds where the pass over it needs it.
+void Matmul::keepOperands(const void *c, const void *const *post) {
+  for (size_t i = fused; i < kinds.size(); ++i) {
+    if (!isInPlace[i])
+      continue;
+    size_t bytes = describeMatrix(shape, shape.c, shape.m, shape.n).get_size();
+    if (kept.size() == 0)
+      kept = AlignedBuffer(bytes);
+    std::memcpy(kept.data(), c, bytes);
+    return;
+  }
+}
+
 void Matmul::runRest(CleaveContext &context, float *c,
                      const void *const *post) const {
   std::vector<int64_t> dims = shape.batch;
@@ -201,11 +229,13 @@ void Matmul::runRest(CleaveContext &context, float *c,
     return all;
   };
   std::vector<ElementwiseStep> steps;
-  for (size_t i = fused; i < kinds.size(); ++i)
+  for (size_t i = fused; i < kinds.size(); ++i) {
+    const void *operand = nullptr;
+    if (hasOperand(kinds[i]))
+      operand = isInPlace[i] ? kept.data() : post[i];
     steps.push_back(
-        {kinds[i],
-         hasOperand(kinds[i]) ? static_cast<const float *>(post[i]) : nullptr,
-         flat(shape.post[i])});
+        {kinds[i], static_cast<const float *>(operand), flat(shape.post[i])});
+  }
   applyElementwise(c, dims, flat(shape.c), steps, context.threads);
 }
 
@@ -218,6 +248,7 @@ void Matmul::run(CleaveContext &context, const void *a, const void *b, void *c,
   size_t count = 3;
   for (int index : operandOrder)
     addresses[count++] = post[index];
+  keepOperands(c, post);
   primitive.run(*context.dnnl, {addresses.data(), count});
   if (fused < static_cast<int>(kinds.size()))
     runRest(context, static_cast<float *>(c), post);
@@ -231,7 +262,7 @@ void cleaveMatmul(CleaveContext *context, int32_t slot,
       return context->device->matmul(slot, *desc, a, b, c, post);
     std::unique_ptr<LibraryOp> &op = context->slots.at(slot);
     if (!op)
-      op = std::make_unique<Matmul>(*context, *desc, a, b);
+      op = std::make_unique<Matmul>(*context, *desc, a, b, c, post);
     static_cast<Matmul &>(*op).run(*context, a, b, c, post);
   });
 }

@@ -66,7 +66,8 @@ static Object describeProgram(const Object &manifest, int64_t number) {
   Object counts = getObject(program, "counts");
   int64_t reductions =
       getCount(counts, "all_reduce") + getCount(counts, "reduce_scatter");
-  return Object{{"name", program.getString("name").value_or("")},
+  // The text is copied: the manifest does not live as long as the facts.
+  return Object{{"name", program.getString("name").value_or("").str()},
                 {"ranks", std::move(ranks)},
                 {"arenaBytes", getArray(manifest, "arenaBytes")[number]},
                 {"liveBytes", getArray(manifest, "liveBytes")[number]},
@@ -98,7 +99,7 @@ static Object describe(Object manifest) {
   for (auto [name, size] :
        llvm::zip(getArray(manifest, "axes"), getArray(manifest, "axisSizes")))
     axes[*name.getAsString()] = size;
-  facts["model"] = manifest.getString("model").value_or("");
+  facts["model"] = manifest.getString("model").value_or("").str();
   facts["world"] = manifest.getInteger("world").value_or(1);
   facts["axes"] = std::move(axes);
   facts["requires"] = getObject(manifest, "requires");

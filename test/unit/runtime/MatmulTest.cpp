@@ -185,6 +185,22 @@ TEST(Matmul, ResidualInPlace) {
   test.expectRight();
 }
 
+// Tests the same where oneDNN may not sum into the result: behind a function,
+// as a factor, and as the second of two that are the result.
+TEST(Matmul, OperandsInPlace) {
+  for (int second : {CLEAVE_POST_ADD, CLEAVE_POST_MUL}) {
+    CleaveContext context(nullptr, 1, 1);
+    Case test(product(dense({6, 8}), dense({8, 16}), dense({6, 16}),
+                      {dense({6, 16}), dense({6, 16})}));
+    test.desc.postOps[1].kind = second;
+    test.c = test.operands[1] = test.operands[0];
+    const void *post[] = {test.c.data(), test.c.data()};
+    cleaveMatmul(&context, 0, &test.desc, test.a.data(), test.b.data(),
+                 test.c.data(), post);
+    test.expectRight();
+  }
+}
+
 // Tests that other types are an error in words.
 TEST(Matmul, RefusesOtherTypes) {
   CleaveContext context(nullptr, 1, 1);
