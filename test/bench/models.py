@@ -2,6 +2,7 @@
 
 make(NAME, FOLDER) writes NAME.onnx and NAME.npz (its inputs) and returns their paths.
 Weights are drawn with a fixed seed and small, so that activations stay finite.
+Of those to train NAME.npz has labels too, and NAME.weights.npz all parameters.
 
   gpt2      GPT-2 of 124M parameters, 1 x 128 tokens (Radford et al. 2019)
   minilm-1  all-MiniLM-L6: 6 layers, width 384, 12 heads; 1 x 128 tokens and a mask
@@ -9,6 +10,10 @@ Weights are drawn with a fixed seed and small, so that activations stay finite.
   resnet50  224 x 224, BatchNormalization unfolded (He et al. 2016)
   products  4 products of 512 x 1024 by 1024 x 1024: as fast as products get
   dlrm      8 tables of 100,000 x 64, bags of 4, dot interaction; batch 128
+
+to train, 3.3M parameters each:
+  gpt2-small  4 layers, width 256, 4 heads, bytes; 16 x 128 tokens
+  vit-small   the same layers on 144 patches and a class token; 16 images, 100 classes
 """
 
 import os
@@ -22,13 +27,18 @@ class Graph:
     """Appends nodes; every method returns the name of its result."""
 
     def __init__(self, seed=0):
-        self.nodes, self.weights, self.inputs, self.feeds = [], [], [], {}
+        self.nodes, self.weights, self.inputs = [], [], []
+        self.feeds, self.labels = {}, {}
         self.random = np.random.default_rng(seed)
 
     def op(self, kind, *inputs, outputs=1, **attributes):
         names = [f"{kind}_{len(self.nodes)}_{i}" for i in range(outputs)]
         self.nodes.append(helper.make_node(kind, list(inputs), names, names[0], **attributes))
         return names[0] if outputs == 1 else names
+
+    def array(self, value):
+        """A tensor that no training changes."""
+        return self.op("Constant", value=numpy_helper.from_array(value))
 
     def const(self, value, dtype=np.int64):
         name = f"const_{len(self.weights)}"
@@ -67,11 +77,14 @@ class Graph:
         model = onnx.shape_inference.infer_shapes(model)
         path = os.path.join(folder, name)
         onnx.save(model, path + ".onnx")
-        np.savez(path + ".npz", **self.feeds)
+        np.savez(path + ".npz", **self.feeds, **self.labels)
+        if self.labels:
+            arrays = map(numpy_helper.to_array, self.weights)
+            np.savez(path + ".weights.npz", *[w for w in arrays if w.ndim and w.dtype == np.float32])
         return path + ".onnx", path + ".npz"
 
 
-def attention(g, x, batch, tokens, width, heads, mask):
+def attention(g, x, batch, tokens, width, heads, mask=None):
     """x: [batch, tokens, width]; mask: added to the scores."""
     size = width // heads
     split = lambda y, perm: g.op("Transpose", g.reshape(y, batch, tokens, heads, size), perm=perm)
@@ -79,7 +92,7 @@ def attention(g, x, batch, tokens, width, heads, mask):
     k = split(g.linear(x, width, width), [0, 2, 3, 1])
     v = split(g.linear(x, width, width), [0, 2, 1, 3])
     scores = g.scalar("Div", g.op("MatMul", q, k), size ** 0.5)
-    weights = g.op("Softmax", g.op("Add", scores, mask), axis=-1)
+    weights = g.op("Softmax", g.op("Add", scores, mask) if mask else scores, axis=-1)
     joined = g.op("Transpose", g.op("MatMul", weights, v), perm=[0, 2, 1, 3])
     return g.linear(g.reshape(joined, batch, tokens, width), width, width)
 
@@ -95,16 +108,41 @@ def gelu_erf(g, x):
     return g.scalar("Mul", g.op("Mul", x, g.scalar("Add", erf, 1.0)), 0.5)
 
 
-def make_gpt2(g, tokens=128, width=768, layers=12, heads=12, vocabulary=50257):
-    ids = g.input("input_ids", g.random.integers(0, vocabulary, (1, tokens)))
+def make_gpt2(g, batch=1, tokens=128, width=768, layers=12, heads=12, vocabulary=50257, tied=True):
+    ids = g.input("input_ids", g.random.integers(0, vocabulary, (batch, tokens)))
     table = g.weight(vocabulary, width)
     x = g.op("Add", g.op("Gather", table, ids), g.weight(1, tokens, width))
-    mask = g.const(np.triu(np.full((tokens, tokens), -1e9), 1)[None, None], np.float32)
+    mask = g.array(np.triu(np.full((1, 1, tokens, tokens), -1e9, np.float32), 1))
     for _ in range(layers):
-        x = g.op("Add", x, attention(g, g.layer_norm(x, width), 1, tokens, width, heads, mask))
+        x = g.op("Add", x, attention(g, g.layer_norm(x, width), batch, tokens, width, heads, mask))
         hidden = gelu_tanh(g, g.linear(g.layer_norm(x, width), width, 4 * width))
         x = g.op("Add", x, g.linear(hidden, 4 * width, width))
-    return g.op("MatMul", g.layer_norm(x, width), g.op("Transpose", table, perm=[1, 0]))
+    x = g.layer_norm(x, width)
+    head = g.op("Transpose", table, perm=[1, 0]) if tied else g.weight(width, vocabulary)
+    return g.op("MatMul", x, head)
+
+
+def make_gpt2_small(g, batch=16, tokens=128, vocabulary=256):
+    g.labels["labels"] = g.random.integers(0, vocabulary, (batch, tokens))
+    return make_gpt2(g, batch, tokens, width=256, layers=4, heads=4, vocabulary=vocabulary,
+                     tied=False)
+
+
+def make_vit_small(g, batch=16, size=96, patch=8, width=256, layers=4, heads=4, classes=100):
+    g.labels["labels"] = g.random.integers(0, classes, batch)
+    image = g.input("image", g.random.standard_normal((batch, 3, size, size), np.float32))
+    tokens = (size // patch) ** 2 + 1
+    x = g.op("Conv", image, g.weight(width, 3, patch, patch), g.weight(width),
+             kernel_shape=[patch] * 2, strides=[patch] * 2)
+    x = g.op("Transpose", g.reshape(x, batch, width, tokens - 1), perm=[0, 2, 1])
+    start = g.op("Expand", g.weight(1, 1, width), g.const([batch, 1, width]))
+    x = g.op("Add", g.op("Concat", start, x, axis=1), g.weight(1, tokens, width))
+    for _ in range(layers):
+        x = g.op("Add", x, attention(g, g.layer_norm(x, width), batch, tokens, width, heads))
+        hidden = gelu_erf(g, g.linear(g.layer_norm(x, width), width, 4 * width))
+        x = g.op("Add", x, g.linear(hidden, 4 * width, width))
+    chosen = g.op("Gather", g.layer_norm(x, width), g.const(0), axis=1)
+    return g.linear(chosen, width, classes)
 
 
 def make_minilm(g, batch, tokens=128, width=384, layers=6, heads=12, vocabulary=30522):
@@ -185,7 +223,9 @@ MAKERS = {
     "products": make_products,
 }
 
+TRAINED = {"gpt2-small": make_gpt2_small, "vit-small": make_vit_small}
+
 
 def make(name, folder):
     graph = Graph()
-    return graph.save(folder, name, MAKERS[name](graph))
+    return graph.save(folder, name, (MAKERS | TRAINED)[name](graph))
