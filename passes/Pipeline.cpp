@@ -62,6 +62,8 @@ void cleave::buildPipeline(mlir::OpPassManager &pm,
   pm.addPass(createOverlapCollectivesPass());
   pm.addPass(createResolveViewsPass({/*channelsLast=*/!isCuda}));
   pm.addPass(createFormPreparePass());
+  if (!isCuda)
+    pm.addPass(createPadRowsPass());
   pm.addPass(createAssignBuffersPass({/*reuse=*/true, /*addInPlace=*/!isCuda}));
 }
 

@@ -2,8 +2,9 @@
 //
 // Needs rank programs: local ops in functions, and in the chunks of schedules.
 // Guarantees that what needs code is in exactly one kernel, that kernels stand
-// in an order in which every value is made before it is used, and that
-// collectives and stores keep theirs. Refuses ops that no kernel can hold.
+// in an order in which every value is made before it is used, that
+// collectives keep theirs, and that stores stand at the end. Refuses ops that
+// no kernel can hold.
 //
 // A kernel takes in the broadcasts that its elementwise ops read, and constants
 // that are splats or small; everything else that it reads is an operand.
@@ -126,6 +127,13 @@ static void hoistSources(Block &block) {
   }
 }
 
+/// Stores are in force at the end of the step, wherever they stand: at the end
+/// they keep no two ops apart.
+static void sinkStores(Block &block) {
+  for (StoreOp store : llvm::to_vector(block.getOps<StoreOp>()))
+    store->moveBefore(block.getTerminator());
+}
+
 /// A kernel stands where its last op stood: views of its results go behind it.
 /// Views and constants that nobody reads any more go away.
 static void placeViews(Block &block) {
@@ -175,6 +183,7 @@ static LogicalResult formKernels(Block &block) {
             return failure();
   removeUnused(block);
   hoistSources(block);
+  sinkStores(block);
   for (const Group &group : Grouping(block).run())
     Outliner(group).run();
   placeViews(block);

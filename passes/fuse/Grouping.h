@@ -22,7 +22,7 @@
 // A group stands where its last op stood, its anchor. Every value must be made
 // by a group with a smaller anchor than those that use it, seen through views;
 // a group grows only while this holds. So no group waits for itself, and
-// neither collectives nor stores move.
+// collectives do not move.
 //
 //===----------------------------------------------------------------------===//
 

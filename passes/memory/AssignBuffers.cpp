@@ -52,6 +52,7 @@ private:
   void placeRoots();
   Place placeRoot(Value root);
   int64_t findInPlace(OpResult result);
+  std::optional<int64_t> findState(OpResult result);
   void writeAttributes();
   BufferAttr makeBuffer(Value value);
 
@@ -63,6 +64,8 @@ private:
   llvm::MapVector<Value, Place> places;   ///< per root
   SmallVector<ArenaBlock> blocks;
   llvm::MapVector<StringRef, int64_t> states;
+  llvm::DenseMap<Value, StoreOp> stores; ///< by the root of what is stored
+  llvm::DenseMap<StringRef, SmallVector<Value>> loads; ///< by state
   int64_t constants = 0;
   int64_t step = 0; ///< number of the next op; in the end, of all
   /// Span in which chunks run; empty without chunks.
@@ -114,8 +117,12 @@ LogicalResult Assigner::collectLayouts() {
       for (Value operand : op->getOperands())
         addUse(operand, op);
     // A store is in force at the end of the step: its value lives until then.
-    if (auto store = dyn_cast<StoreOp>(op))
+    if (auto store = dyn_cast<StoreOp>(op)) {
       lastUse[layouts.get(store.getValue()).root] = step;
+      stores[layouts.get(store.getValue()).root] = store;
+    }
+    if (auto load = dyn_cast<LoadOp>(op))
+      loads[load.getSymbol()].push_back(load.getResult());
   });
   return success();
 }
@@ -192,6 +199,38 @@ int64_t Assigner::findInPlace(OpResult result) {
   return -1;
 }
 
+/// The state to which `result` is stored, if it may be written there at once:
+/// no one reads the old value later, and this kernel element by element.
+std::optional<int64_t> Assigner::findState(OpResult result) {
+  StoreOp store = stores.lookup(result);
+  auto kernel = dyn_cast<KernelOp>(result.getOwner());
+  if (!reuse || !store || !kernel || kernel->getBlock() != store->getBlock())
+    return std::nullopt;
+  const StridedView &view = layouts.get(result).view;
+  auto *state = states.find(store.getSymbol());
+  if (state == states.end() || store.getValue().getType() != result.getType() ||
+      layouts.get(store.getValue()).view.strides != view.strides ||
+      !isDense(view.shape, view.strides))
+    return std::nullopt;
+  ArrayRef<Value> olds = loads[store.getSymbol()];
+  if (llvm::any_of(
+          olds, [&](Value old) { return lastUse.lookup(old) > steps[kernel]; }))
+    return std::nullopt;
+  bool isRead = false;
+  for (OpOperand &operand : kernel->getOpOperands()) {
+    const Layout &source = layouts.get(operand.get());
+    if (!llvm::is_contained(olds, source.root))
+      continue;
+    if (isRead || source.view.offset != 0 ||
+        source.view.strides != view.strides ||
+        operand.get().getType() != result.getType() ||
+        !isReadInPlace(kernel, operand.getOperandNumber(), addInPlace))
+      return std::nullopt;
+    isRead = true;
+  }
+  return state->second;
+}
+
 Place Assigner::placeRoot(Value root) {
   if (auto argument = dyn_cast<BlockArgument>(root))
     return {BufferSpace::Input, argument.getArgNumber()};
@@ -210,12 +249,13 @@ Place Assigner::placeRoot(Value root) {
   if (firstChunk >= 0 && op->getBlock() == &function.front() &&
       last >= scheduled && first < scheduled)
     first = std::min(first, firstChunk);
+  if (std::optional<int64_t> state = findState(cast<OpResult>(root)))
+    return {BufferSpace::State, *state};
   if (int64_t block = findInPlace(cast<OpResult>(root)); block >= 0) {
     blocks[block].last = std::max(blocks[block].last, last);
     return {BufferSpace::Arena, 0, block};
   }
-  int64_t bytes = cast<RankedTensorType>(root.getType()).getNumElements() *
-                  getByteWidth(root);
+  int64_t bytes = getExtent(layouts.get(root).view) * getByteWidth(root);
   blocks.push_back(
       {std::max<int64_t>(bytes, 1), reuse ? first : 0, reuse ? last : step, 0});
   return {BufferSpace::Arena, 0, static_cast<int64_t>(blocks.size()) - 1};
@@ -322,6 +362,7 @@ void Assigner::writeAttributes() {
                         makeBuffer(argument));
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     op->removeAttr(OrdersAttrName);
+    op->removeAttr(PaddingAttrName);
     SmallVector<Attribute> buffers;
     for (Value result : op->getResults())
       buffers.push_back(makeBuffer(result));

@@ -23,6 +23,47 @@ StridedView cleave::makeView(ArrayRef<int64_t> shape, ArrayRef<int64_t> order) {
   return view;
 }
 
+StridedView cleave::makePaddedView(ArrayRef<int64_t> shape, int64_t padding) {
+  SmallVector<int64_t> stored(shape);
+  if (padding)
+    stored.back() += padding;
+  return {SmallVector<int64_t>(shape), getDenseStrides(stored), 0};
+}
+
+int64_t cleave::getExtent(const StridedView &view) {
+  int64_t extent = 1;
+  for (auto [size, stride] : llvm::zip(view.shape, view.strides)) {
+    if (size == 0)
+      return 0;
+    extent += (size - 1) * stride;
+  }
+  return extent;
+}
+
+/// Dims of a view that the library must see as one.
+static SmallVector<SharedDim> selectDims(const StridedView &view,
+                                         ArrayRef<int64_t> dims) {
+  SmallVector<SharedDim> selected;
+  for (int64_t dim : dims)
+    selected.push_back({view.shape[dim], {view.strides[dim]}});
+  return selected;
+}
+
+bool cleave::fitsLibrary(const StridedView &view, ArrayRef<int64_t> free,
+                         ArrayRef<int64_t> contract) {
+  SmallVector<SharedDim> rows = collapse(selectDims(view, free));
+  SmallVector<SharedDim> columns = collapse(selectDims(view, contract));
+  auto isUnit = [](ArrayRef<SharedDim> dims) {
+    return dims.empty() || dims.back().strides[0] == 1;
+  };
+  auto repeats = [](const SharedDim &dim) {
+    return dim.size > 1 && dim.strides[0] == 0;
+  };
+  return columns.size() <= 1 && rows.size() <= 1 &&
+         llvm::none_of(rows, repeats) && llvm::none_of(columns, repeats) &&
+         (isUnit(rows) || isUnit(columns));
+}
+
 bool cleave::isViewOp(Operation *op) {
   return isa<ReshapeOp, TransposeOp, SliceOp, BroadcastOp, DoneOp>(op);
 }
@@ -57,6 +98,10 @@ void Layouts::addRoot(Value value, ArrayRef<int64_t> order) {
   layouts[value] = {value, view};
 }
 
+void Layouts::addPadded(Value value, int64_t padding) {
+  layouts[value] = {value, makePaddedView(getShape(value), padding)};
+}
+
 void Layouts::addArgument(BlockArgument argument) { addRoot(argument, {}); }
 
 bool Layouts::add(Operation *op) {
@@ -67,6 +112,12 @@ bool Layouts::add(Operation *op) {
       return false;
     Value root = source.root;
     layouts[op->getResult(0)] = {root, *view};
+    return true;
+  }
+  if (auto paddings = op->getAttrOfType<DenseI64ArrayAttr>(PaddingAttrName)) {
+    for (auto [result, padding] :
+         llvm::zip(op->getResults(), paddings.asArrayRef()))
+      addPadded(result, padding);
     return true;
   }
   auto orders = op->getAttrOfType<ArrayAttr>(OrdersAttrName);

@@ -17,6 +17,10 @@ namespace cleave {
 /// memory. Absent: row-major.
 inline constexpr llvm::StringLiteral OrdersAttrName = "cleave.orders";
 
+/// Attribute on a kernel whose results are row-major: for each of them,
+/// elements between the end of a row and the next one.
+inline constexpr llvm::StringLiteral PaddingAttrName = "cleave.row_padding";
+
 /// A value as a view of `root`: a kernel's or collective's result, a function
 /// argument, a load, a constant.
 struct Layout {
@@ -27,6 +31,19 @@ struct Layout {
 /// Dense view of a shape whose dims lie in memory in `order`, outermost first.
 StridedView makeView(llvm::ArrayRef<int64_t> shape,
                      llvm::ArrayRef<int64_t> order);
+
+/// Row-major view whose rows, along the last of two or more dims, are followed
+/// by `padding` elements.
+StridedView makePaddedView(llvm::ArrayRef<int64_t> shape, int64_t padding);
+
+/// Elements from the first to the last one of a view, both included.
+int64_t getExtent(const StridedView &view);
+
+/// Whether a library can read a side of a product with these free and
+/// contracting dims: each is one dim in memory, whose elements differ, and one
+/// of them has unit stride.
+bool fitsLibrary(const StridedView &view, llvm::ArrayRef<int64_t> free,
+                 llvm::ArrayRef<int64_t> contract);
 
 /// What a movement op makes of its source's view. None: a copy is needed, or
 /// the op is no view.
@@ -49,6 +66,7 @@ public:
 
 private:
   void addRoot(mlir::Value value, llvm::ArrayRef<int64_t> order);
+  void addPadded(mlir::Value value, int64_t padding);
   llvm::DenseMap<mlir::Value, Layout> layouts;
 };
 

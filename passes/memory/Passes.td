@@ -58,6 +58,22 @@ def FormPreparePass : Pass<"cleave-form-prepare", "::mlir::ModuleOp"> {
   let dependentDialects = ["::cleave::CleaveDialect"];
 }
 
+def PadRowsPass : Pass<"cleave-pad-rows", "::mlir::ModuleOp"> {
+  let summary = "stores rows that products read a little apart, where caches would mix them up";
+  let description = [{
+    Rows that lie a multiple of 1 KiB apart collide in a first-level cache when a product
+    goes through a column of them. A kernel leaves 64 bytes behind each such row of a
+    result that is a product or that one reads, when all that read it take any
+    strides. What is added to a product is padded with it, or both are not.
+
+    After:
+    ```mlir
+    %h = cleave.kernel loop(%x) {cleave.row_padding = array<i64: 16>} : ... -> tensor<2048x1024xf32>
+    %w = cleave.kernel matmul(%h, %dy) : ...
+    ```
+  }];
+}
+
 def AssignBuffersPass : Pass<"cleave-assign-buffers", "::mlir::ModuleOp"> {
   let summary = "gives every value of a rank program its place in memory";
   let description = [{
@@ -66,7 +82,9 @@ def AssignBuffersPass : Pass<"cleave-assign-buffers", "::mlir::ModuleOp"> {
     that live at one time: the arena cannot be smaller. Values whose lives do not overlap share
     bytes of the arena; an all-reduce works in place when its operand dies there,
     and so does a loop kernel that reads an operand element by element, and a
-    convolution to which an operand is added.
+    convolution to which an operand is added. A kernel whose result is stored to a state
+    writes it there at once, when it is the last that reads the old value, and does so
+    element by element.
 
     After:
     ```mlir

@@ -154,32 +154,6 @@ traceBody(const Layouts &layouts, KernelOp kernel, Value value) {
   return std::pair(source->first, *view);
 }
 
-/// Dims of a view that the library must see as one.
-static SmallVector<SharedDim> selectDims(const StridedView &view,
-                                         ArrayRef<int64_t> dims) {
-  SmallVector<SharedDim> selected;
-  for (int64_t dim : dims)
-    selected.push_back({view.shape[dim], {view.strides[dim]}});
-  return selected;
-}
-
-/// Whether `free` and `contract` are each one dim in memory, whose elements
-/// differ, and one of them has unit stride.
-static bool fitsLibrary(const StridedView &view, ArrayRef<int64_t> free,
-                        ArrayRef<int64_t> contract) {
-  SmallVector<SharedDim> rows = collapse(selectDims(view, free));
-  SmallVector<SharedDim> columns = collapse(selectDims(view, contract));
-  auto isUnit = [](ArrayRef<SharedDim> dims) {
-    return dims.empty() || dims.back().strides[0] == 1;
-  };
-  auto repeats = [](const SharedDim &dim) {
-    return dim.size > 1 && dim.strides[0] == 0;
-  };
-  return columns.size() <= 1 && rows.size() <= 1 &&
-         llvm::none_of(rows, repeats) && llvm::none_of(columns, repeats) &&
-         (isUnit(rows) || isUnit(columns));
-}
-
 /// Copies an operand of a product whose free or contracting dims do not join.
 void Resolver::visitMatmul(KernelOp kernel) {
   auto dots = kernel.getBody().front().getOps<DotOp>();

@@ -99,3 +99,59 @@ func.func @images(%x: tensor<1x2x4x4xf32>, %w: tensor<2x2x1x1xf32>) -> tensor<1x
   }
   return %d : tensor<1x2x4x4xf32>
 }
+
+// -----
+
+// Tests that a kernel writes the values of two states where the old ones lie, which
+// it reads element by element, and a third to the arena, for a later kernel reads
+// the old value.
+
+cleave.param @w : tensor<4xf32>
+cleave.param @m : tensor<4xf32>
+cleave.param @v : tensor<4xf32>
+// CHECK-LABEL: func.func @update
+// CHECK-SAME: cleave.arena_bytes = 64 : i64
+func.func @update(%g: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK: cleave.load @w {cleave.buffers = [#cleave.buffer<state [[W:[0-9]+]], 0
+  %w = cleave.load @w : tensor<4xf32>
+  // CHECK: cleave.load @m {cleave.buffers = [#cleave.buffer<state [[M:[0-9]+]], 0
+  %m = cleave.load @m : tensor<4xf32>
+  %v = cleave.load @v : tensor<4xf32>
+  // CHECK: cleave.kernel loop({{.*}}) {cleave.buffers = [#cleave.buffer<state [[W]], 0, [1]>, #cleave.buffer<state [[M]], 0, [1]>, #cleave.buffer<arena 0, 0, [1]>]}
+  %k:3 = cleave.kernel loop(%w, %m, %v, %g) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>, %c: tensor<4xf32>, %d: tensor<4xf32>):
+    %n = cleave.binary add %b, %d : tensor<4xf32>
+    %x = cleave.binary sub %a, %n : tensor<4xf32>
+    %u = cleave.binary mul %c, %d : tensor<4xf32>
+    cleave.yield %x, %n, %u : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+  }
+  // CHECK: cleave.kernel loop({{.*}}) {cleave.buffers = [#cleave.buffer<output 0
+  %e = cleave.kernel loop(%v) : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    %r = cleave.unary exp %a : tensor<4xf32>
+    cleave.yield %r : tensor<4xf32>
+  }
+  cleave.store %k#0, @w : tensor<4xf32>
+  cleave.store %k#1, @m : tensor<4xf32>
+  cleave.store %k#2, @v : tensor<4xf32>
+  return %e : tensor<4xf32>
+}
+
+// -----
+
+// Tests that a kernel does not write a state that it reads at other elements.
+
+cleave.param @w : tensor<2x2xf32>
+// CHECK-LABEL: func.func @turn
+func.func @turn() {
+  %w = cleave.load @w : tensor<2x2xf32>
+  %t = cleave.transpose %w {perm = array<i64: 1, 0>} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  // CHECK: cleave.kernel loop({{.*}}) {cleave.buffers = [#cleave.buffer<arena 0
+  %k = cleave.kernel loop(%t) : (tensor<2x2xf32>) -> tensor<2x2xf32> {
+  ^bb0(%a: tensor<2x2xf32>):
+    %r = cleave.unary exp %a : tensor<2x2xf32>
+    cleave.yield %r : tensor<2x2xf32>
+  }
+  cleave.store %k, @w : tensor<2x2xf32>
+  return
+}
