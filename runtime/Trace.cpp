@@ -8,11 +8,11 @@
 
 #include "runtime/Messages.h"
 #include "runtime/support/Error.h"
+#include "runtime/support/ReplaceFile.h"
 #include "runtime/transport/Transport.h"
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
@@ -119,15 +119,11 @@ void Trace::write(const std::filesystem::path &directory,
                   Transport &transport) const {
   std::vector<std::string> texts =
       gatherTexts(transport, events(transport.rank()), "trace");
-  if (transport.rank() != 0)
-    return;
-  std::filesystem::path file = directory / "trace.json";
-  std::ofstream stream(file);
-  stream << "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n"
-         << fmt::format("{}", fmt::join(texts, ",\n")) << "\n]}\n";
-  stream.close();
-  if (!stream)
-    fail(ExitDevice, "cannot write '{}'", file.string());
+  if (transport.rank() == 0)
+    replaceFile(directory / "trace.json",
+                fmt::format("{{\"displayTimeUnit\": \"ms\", \"traceEvents\": "
+                            "[\n{}\n]}}\n",
+                            fmt::join(texts, ",\n")));
 }
 
 } // namespace cleave::rt

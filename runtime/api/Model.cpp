@@ -13,6 +13,7 @@
 #include "runtime/main/Outcome.h"
 #include "runtime/main/Rank.h"
 #include "runtime/program/Program.h"
+#include "runtime/support/Counted.h"
 #include "runtime/support/Dtype.h"
 #include "runtime/transport/Loopback.h"
 
@@ -61,9 +62,10 @@ CleaveModel::CleaveModel(const char *out, const CleaveOptions &options) {
       world() == 1 || options.in_process || !launched || launched->size == 1;
   if (!isHere && launched->size != world())
     fail(ExitMismatch,
-         "plan needs {} ranks but {} were started: start {}, or have all ranks "
-         "in each process (in_process)",
-         world(), launched->size, world());
+         "plan needs {} but {} {} started: start {}, or have all ranks in each "
+         "process (in_process)",
+         counted(world(), "rank"), launched->size,
+         launched->size == 1 ? "was" : "were", world());
   if (!isHere)
     ownRank = launched->rank;
   for (int i = 0; i < (isHere ? world() : 1); ++i)

@@ -7,6 +7,7 @@
 #include "runtime/Arrays.h"
 
 #include "runtime/arrays/Formats.h"
+#include "runtime/support/ReplaceFile.h"
 
 #include <cerrno>
 #include <cstring>
@@ -37,10 +38,6 @@ std::vector<std::byte> readBytes(const std::filesystem::path &file) {
   if (!stream)
     fail(ExitMismatch, "cannot read '{}'", file.string());
   return bytes;
-}
-
-std::filesystem::path sideFile(const std::filesystem::path &file) {
-  return file.string() + fmt::format(".tmp-{}", getpid());
 }
 
 static void writeNpyFile(const std::filesystem::path &file,
@@ -100,20 +97,15 @@ void verifyWritablePlace(const std::filesystem::path &file) {
 void writeArrays(const std::filesystem::path &file,
                  std::span<const Array> arrays) {
   verifyWritableKind(file);
-  std::filesystem::path side = sideFile(file), kind = file.extension();
-  try {
+  std::filesystem::path kind = file.extension();
+  replaceFile(file, [&](const std::filesystem::path &side) {
     if (kind == ".npz")
       writeNpz(side, arrays);
     else if (kind == ".npy")
       writeNpyFile(side, arrays);
     else
       writeSafetensors(side, arrays);
-    std::filesystem::rename(side, file);
-  } catch (const std::exception &) {
-    std::error_code ignored;
-    std::filesystem::remove(side, ignored);
-    throw;
-  }
+  });
 }
 
 } // namespace cleave::rt

@@ -14,8 +14,6 @@ namespace cleave::rt {
 
 /// The whole file.
 std::vector<std::byte> readBytes(const std::filesystem::path &file);
-/// The file that is renamed to `file` once it is complete.
-std::filesystem::path sideFile(const std::filesystem::path &file);
 
 /// Parses one .npy image; `where` is what messages call it.
 Array parseNpy(std::span<const std::byte> bytes, std::string name,

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/arrays/Formats.h"
+#include "runtime/support/Counted.h"
 #include "runtime/support/Dtype.h"
 
 #include <algorithm>
@@ -108,8 +109,8 @@ Array parseNpy(std::span<const std::byte> bytes, std::string name,
   size_t expected = elementCount(array.shape) * header.dtype->bytes;
   std::span<const std::byte> data = bytes.subspan(start + length);
   if (data.size() < expected)
-    fail(ExitMismatch, "{}: holds {} bytes of data, expected {}", where,
-         data.size(), expected);
+    fail(ExitMismatch, "{}: holds {} of data, expected {}", where,
+         counted(data.size(), "byte"), expected);
   if (header.fortranOrder && array.shape.size() > 1) {
     array.data.resize(expected);
     transposeFrom(data.data(), array.data.data(), array.shape,

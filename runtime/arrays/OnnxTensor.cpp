@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/arrays/Formats.h"
+#include "runtime/support/Counted.h"
 #include "runtime/support/Dtype.h"
 
 #include <cstring>
@@ -164,8 +165,8 @@ private:
     }
     size_t expected = elementCount(array.shape) * dtype->bytes;
     if (array.data.size() != expected)
-      fail(ExitMismatch, "{}: tensor '{}' has {} bytes of data, expected {}",
-           where, array.name, array.data.size(), expected);
+      fail(ExitMismatch, "{}: tensor '{}' has {} of data, expected {}", where,
+           array.name, counted(array.data.size(), "byte"), expected);
     return std::move(array);
   }
 

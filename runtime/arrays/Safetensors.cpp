@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/arrays/Formats.h"
+#include "runtime/support/Counted.h"
 #include "runtime/support/Dtype.h"
 
 #include <algorithm>
@@ -35,8 +36,8 @@ static SafetensorsEntry parseEntry(const std::string &name, const Json &value,
   entry.bytes = end - begin;
   int64_t expected = elementCount(entry.shape) * dtype->bytes;
   if (begin < 0 || entry.bytes != expected)
-    fail(ExitMismatch, "{}: has {} bytes of data, expected {}", where,
-         entry.bytes, expected);
+    fail(ExitMismatch, "{}: has {} of data, expected {}", where,
+         counted(entry.bytes, "byte"), expected);
   return entry;
 }
 

@@ -4,6 +4,7 @@
 
 #include "runtime/Arrays.h"
 #include "runtime/main/Agree.h"
+#include "runtime/support/Counted.h"
 #include "runtime/support/Log.h"
 
 #include <algorithm>
@@ -57,9 +58,9 @@ int64_t Checkpoints::start(int64_t wantedSteps) {
       prepareFolder(options.checkpoint);
     progress = readCheckpoint(last, manifest, transport.rank(), run.state());
     if (progress.step >= wantedSteps)
-      fail(ExitUsage,
-           "--resume: '{}' has {} steps already, {} are wanted in all",
-           last.string(), progress.step, wantedSteps);
+      fail(ExitUsage, "--resume: '{}' has {} already, {} {} wanted in all",
+           last.string(), counted(progress.step, "step"), wantedSteps,
+           wantedSteps == 1 ? "is" : "are");
     run.pushState();
   });
   if (isFirst)

@@ -15,6 +15,7 @@
 #include "runtime/main/Settings.h"
 #include "runtime/main/StepLog.h"
 #include "runtime/program/Program.h"
+#include "runtime/support/Counted.h"
 #include "runtime/support/Dtype.h"
 #include "runtime/support/Log.h"
 #include "runtime/support/Stop.h"
@@ -28,9 +29,9 @@ int threadCount(int wanted, const Transport &transport) {
   int allowed = allowedCores();
   if (wanted > allowed)
     logf(LogLevel::Warn,
-         "rank {} runs {} threads but is bound to {} cores: start it with "
-         "mpirun --bind-to none",
-         transport.rank(), wanted, allowed);
+         "rank {} runs {} but is bound to {}: start it with mpirun --bind-to "
+         "none",
+         transport.rank(), counted(wanted, "thread"), counted(allowed, "core"));
   if (wanted)
     return wanted;
   int cores = static_cast<int>(std::thread::hardware_concurrency());
@@ -187,8 +188,10 @@ void runRank(const RunOptions &options, const Buckets &buckets,
       logf(LogLevel::Warn,
            "the outputs are not kept: --output FILE keeps them");
   });
-  if (run->context().trace)
-    run->context().trace->write(options.trace, transport);
+  phase(transport, "writing the trace", [&] {
+    if (run->context().trace)
+      run->context().trace->write(options.trace, transport);
+  });
   Report report =
       gatherReport(std::move(times), run->context().threads, transport);
   phase(transport, "comparing outputs", [&] {

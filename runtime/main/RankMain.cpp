@@ -12,6 +12,7 @@
 #include "runtime/main/Join.h"
 #include "runtime/main/Outcome.h"
 #include "runtime/main/Rank.h"
+#include "runtime/support/Counted.h"
 #include "runtime/support/Log.h"
 #include "runtime/support/Stop.h"
 #include "runtime/transport/Loopback.h"
@@ -22,10 +23,10 @@ using namespace cleave::rt;
 
 static void verifyWorld(const Manifest &manifest, int started) {
   if (manifest.world != started)
-    fail(ExitMismatch,
-         "plan needs {} ranks but {} were started: mpirun -n {} "
-         "{}/launch",
-         manifest.world, started, manifest.world, manifest.directory.string());
+    fail(
+        ExitMismatch, "plan needs {} but {} {} started: mpirun -n {} {}/launch",
+        counted(manifest.world, "rank"), started, started == 1 ? "was" : "were",
+        manifest.world, manifest.directory.string());
 }
 
 namespace {
