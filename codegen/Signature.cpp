@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/Codegen.h"
+#include "ir/Origin.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace cleave;
@@ -13,14 +14,19 @@ using namespace mlir;
 
 static FailureOr<Attribute> describe(func::FuncOp function, StringAttr name,
                                      Type type, const char *what,
-                                     unsigned number) {
+                                     unsigned number,
+                                     DictionaryAttr origin = {}) {
   Builder b(function.getContext());
   if (!name)
     return function.emitError()
            << what << " " << number << " of '" << function.getSymName()
            << "' has no name; expected `cleave.name`";
-  return b.getDictionaryAttr({b.getNamedAttr("name", name),
-                              b.getNamedAttr("type", TypeAttr::get(type))});
+  SmallVector<NamedAttribute> fields = {
+      b.getNamedAttr("name", name),
+      b.getNamedAttr("type", TypeAttr::get(type))};
+  if (origin)
+    fields.push_back(b.getNamedAttr("origin", origin));
+  return b.getDictionaryAttr(fields);
 }
 
 LogicalResult cleave::recordSignature(ModuleOp module) {
@@ -37,7 +43,9 @@ LogicalResult cleave::recordSignature(ModuleOp module) {
   }
   for (auto [i, type] : llvm::enumerate(main.getResultTypes())) {
     auto name = main.getResultAttrOfType<StringAttr>(i, "cleave.name");
-    FailureOr<Attribute> entry = describe(main, name, type, "result", i);
+    auto origin = main.getResultAttrOfType<DictionaryAttr>(i, OriginAttrName);
+    FailureOr<Attribute> entry =
+        describe(main, name, type, "result", i, origin);
     if (failed(entry))
       return failure();
     outputs.push_back(*entry);

@@ -5,6 +5,7 @@
 #include "frontend/Annotations.h"
 #include "frontend/ElementTypes.h"
 #include "frontend/NodeImporter.h"
+#include "frontend/Origins.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/StringSet.h"
@@ -92,23 +93,43 @@ private:
                : RankedTensorType();
   }
 
+  /// The model's outputs, then the values that are kept.
   LogicalResult createReturn() {
     SmallVector<Value> results;
-    SmallVector<Attribute> names;
+    SmallVector<Attribute> attributes;
+    llvm::StringMap<Origin> origins = findOrigins(graph, scope.values);
     for (const onnx::ValueInfoProto &output : graph.output()) {
       FailureOr<Value> value = nodes.lookup(output.name(), scope);
       if (failed(value) || failed(verifyOutput(output, *value)))
         return failure();
       results.push_back(*value);
-      names.push_back(builder.getDictionaryAttr(builder.getNamedAttr(
-          NameAttrName, builder.getStringAttr(output.name()))));
+      attributes.push_back(describeResult(output.name(), origins));
+    }
+    FailureOr<std::vector<std::string>> kept =
+        findKept(function.getLoc(), graph, origins, options.kept);
+    if (failed(kept))
+      return failure();
+    for (const std::string &name : *kept) {
+      origins[name].isKept = true;
+      results.push_back(scope.values.lookup(name));
+      attributes.push_back(describeResult(name, origins));
     }
     builder.create<func::ReturnOp>(function.getLoc(), results);
     function.setType(builder.getFunctionType(function.getArgumentTypes(),
                                              ValueRange(results).getTypes()));
-    function.setResAttrsAttr(builder.getArrayAttr(names));
+    function.setResAttrsAttr(builder.getArrayAttr(attributes));
     eraseDeadOps();
     return success();
+  }
+
+  DictionaryAttr describeResult(const std::string &name,
+                                const llvm::StringMap<Origin> &origins) {
+    SmallVector<NamedAttribute> fields = {
+        builder.getNamedAttr(NameAttrName, builder.getStringAttr(name))};
+    if (auto origin = origins.find(name); origin != origins.end())
+      fields.push_back(builder.getNamedAttr(
+          OriginAttrName, toAttribute(module.getContext(), origin->second)));
+    return builder.getDictionaryAttr(fields);
   }
 
   /// What the model declares of an output must agree with what was inferred.

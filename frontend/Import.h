@@ -3,8 +3,9 @@
 // The entry of this room. The result is a module with a `cleave.param` per
 // large weight (named by the user's tensor, bytes left in the file) and
 // `func.func
-// @main`, whose arguments and results carry `cleave.name`. All shapes are
-// static: symbolic dims are bound here, and shape arithmetic has folded away.
+// @main`, whose arguments and results carry `cleave.name`; results also carry
+// the node that makes them (ir/Origin.h). All shapes are static: symbolic dims
+// are bound here, and shape arithmetic has folded away.
 // The model's sharding annotations go along as data (ir/Annotations.h).
 //
 //===----------------------------------------------------------------------===//
@@ -17,6 +18,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 namespace cleave {
 
@@ -35,6 +37,8 @@ struct ImportOptions {
   /// empty: all.
   std::string configuration;
   bool ignoresAnnotations = false;
+  /// Globs of values that become outputs, behind the model's own (`--keep`).
+  std::vector<std::string> kept;
   /// Note the names and shapes of the model's tensors, for a plan that will be
   /// written as annotations.
   bool keepsTensors = false;

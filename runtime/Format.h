@@ -15,7 +15,10 @@
 //     "routes": [[[0,2],[1,3]], ...],        // pairs [from, to]
 //     "channels": [[0,2,7], ...],            // from, to, tag of all messages
 //     "inputs":  [{"name", "dtype", "shape"}],  // whole, the user's view
-//     "outputs": [{"name", "dtype", "shape", "owner": rank}],
+//     "outputs": [{"name", "dtype", "shape", "owner": rank,
+//                  "node", "op", "position", // the node that makes it, if any,
+//                            // and how many nodes that compute are before it
+//                  "kept": bool}],           // by request: not the model's own
 //     "files":   [{"path", "bytes", "sha256", "ranks": [0, ...]}],
 //                            // "ranks": those that read it, where not all do
 //     "requires": {"glibc": "2.34",          // the least version

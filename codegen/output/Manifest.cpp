@@ -8,6 +8,7 @@
 
 #include "codegen/Dtypes.h"
 #include "codegen/host/Collectives.h"
+#include "ir/Origin.h"
 #include "runtime/Format.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -192,6 +193,26 @@ static LogicalResult addOwners(const RankModule &ranks, Array &outputs) {
   return success();
 }
 
+/// The model's nodes that make the outputs.
+static void addOrigins(const RankModule &ranks, Array &outputs) {
+  func::FuncOp first = ranks.programs.front().function;
+  auto signature = first->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(
+      "cleave.outputs");
+  for (auto [entry, described] :
+       llvm::zip_equal(outputs, signature.getAsRange<DictionaryAttr>())) {
+    Object &output = *entry.getAsObject();
+    std::optional<Origin> origin =
+        readOrigin(described.getAs<DictionaryAttr>("origin"));
+    if (!origin)
+      continue;
+    output["node"] = origin->node;
+    output["op"] = origin->op;
+    output["position"] = origin->position;
+    if (origin->isKept)
+      output["kept"] = true;
+  }
+}
+
 static Array printRanks(const RankModule &ranks, ArrayRef<std::string> files) {
   Array list;
   for (auto [place, weights] : llvm::zip_equal(ranks.ranks, files)) {
@@ -297,6 +318,7 @@ static FailureOr<Object> printBucket(const BucketInfo &bucket,
   FailureOr<Array> outputs = printUserTensors(ranks, ranks.outputs);
   if (failed(inputs) || failed(outputs) || failed(addOwners(ranks, *outputs)))
     return failure();
+  addOrigins(ranks, *outputs);
   return Object{
       {"programs", std::move(programs)}, {"ranks", printRanks(ranks, weights)},
       {"inputs", std::move(*inputs)},    {"outputs", std::move(*outputs)},

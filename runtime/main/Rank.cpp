@@ -106,7 +106,7 @@ static std::vector<void *> addresses(std::vector<Array> &arrays) {
 namespace {
 /// What rank 0 checks and reads before the run, for after it.
 struct Results {
-  std::vector<Array> expected;
+  std::vector<std::optional<Array>> expected;
 
   void prepare(const RunOptions &options, const Manifest &manifest) {
     if (!options.output.empty())
@@ -198,7 +198,8 @@ void runRank(const RunOptions &options, const Buckets &buckets,
     if (!isFirst)
       return;
     if (!options.compare.empty())
-      report.differences = compareOutputs(outputs, results.expected);
+      report.differences =
+          compareOutputs(manifest.outputs, outputs, results.expected);
     printReport(options, report);
     verifyEqual(report.differences, options.tolerance);
   });

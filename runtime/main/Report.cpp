@@ -6,6 +6,7 @@
 
 #include "runtime/main/Report.h"
 
+#include "runtime/support/Counted.h"
 #include "runtime/support/Error.h"
 
 #include <algorithm>
@@ -49,7 +50,18 @@ Report gatherReport(std::vector<double> milliseconds, int threads,
   return {threads, std::move(milliseconds), std::move(peaks), {}};
 }
 
-static std::string toJson(const Report &report, bool compared) {
+static nlohmann::ordered_json toJson(const Difference &difference) {
+  const TensorInfo &output = difference.output;
+  return {{"output", output.name},
+          {"node", output.node},
+          {"op", output.op},
+          {"difference", difference.relative},
+          {"index", difference.index},
+          {"found", static_cast<double>(difference.found)},
+          {"expected", static_cast<double>(difference.expected)}};
+}
+
+static std::string toJson(const Report &report, const RunOptions &options) {
   const std::vector<double> &times = report.milliseconds;
   nlohmann::ordered_json json = {{"ranks", report.peaks.size()},
                                  {"threads", report.threads},
@@ -59,10 +71,13 @@ static std::string toJson(const Report &report, bool compared) {
                                    {"median", median(times)},
                                    {"p99", percentile(times, 0.99)}}},
                                  {"peak_memory_bytes", report.peaks}};
-  if (compared) {
+  if (!options.compare.empty()) {
     json["differences"] = nlohmann::ordered_json::object();
     for (const Difference &difference : report.differences)
-      json["differences"][difference.output] = difference.relative;
+      json["differences"][difference.output.name] = difference.relative;
+    if (const Difference *first =
+            findFirst(report.differences, options.tolerance))
+      json["first_difference"] = toJson(*first);
   }
   return json.dump();
 }
@@ -71,24 +86,25 @@ static std::string toText(const Report &report) {
   const std::vector<double> &times = report.milliseconds;
   auto most = static_cast<double>(
       *std::max_element(report.peaks.begin(), report.peaks.end()));
-  return fmt::format("{} ranks of {} threads, {} runs: latency min {:.3f} ms, "
-                     "median {:.3f} ms, p99 {:.3f} ms; peak memory {:.1f} MiB "
-                     "a rank at most",
-                     report.peaks.size(), report.threads, times.size(),
-                     times.front(), median(times), percentile(times, 0.99),
-                     most / (1 << 20));
+  auto ranks = static_cast<int64_t>(report.peaks.size());
+  auto runs = static_cast<int64_t>(times.size());
+  return fmt::format("{} of {}, {}: latency min {:.3f} ms, median {:.3f} ms, "
+                     "p99 {:.3f} ms; peak memory {:.1f} MiB a rank at most",
+                     counted(ranks, "rank"), counted(report.threads, "thread"),
+                     counted(runs, "run"), times.front(), median(times),
+                     percentile(times, 0.99), most / (1 << 20));
 }
 
 void printReport(const RunOptions &options, Report report) {
   std::sort(report.milliseconds.begin(), report.milliseconds.end());
   if (options.json)
-    std::puts(toJson(report, !options.compare.empty()).c_str());
+    std::puts(toJson(report, options).c_str());
   else if (options.report)
     std::puts(toText(report).c_str());
   if (!options.json)
     for (const Difference &difference : report.differences)
-      fmt::print("output '{}': differs by {:.3g} of the largest value\n",
-                 difference.output, difference.relative);
+      fmt::print("{}: differs by {:.3g} of the largest value\n",
+                 described(difference.output), difference.relative);
   std::fflush(stdout);
 }
 

@@ -30,6 +30,10 @@ static TensorInfo readTensor(const json &value) {
   TensorInfo info{value.at("name"), readDtype(value.at("dtype")),
                   value.at("shape"), 0};
   info.owner = value.value("owner", 0);
+  info.node = value.value("node", "");
+  info.op = value.value("op", "");
+  info.position = value.value("position", int64_t{-1});
+  info.isKept = value.value("kept", false);
   return info;
 }
 

@@ -25,6 +25,11 @@ struct TensorInfo {
   CleaveDtype dtype = CLEAVE_F32;
   std::vector<int64_t> shape;
   int owner = 0; ///< of outputs: the rank that holds it when it isn't split
+  /// Of outputs: the model's node that makes it, if one does; and how many
+  /// nodes that compute something are before that one.
+  std::string node = {}, op = {};
+  int64_t position = -1;
+  bool isKept = false; ///< an output by request, not the model's own
 };
 
 /// How a dim is cut: axes outer first, and items a part.

@@ -67,7 +67,7 @@ static void addPlanFlags(CLI::App &command, CompileFlags &flags) {
           "parts of the batch that pass the stages one after the other");
   command
       .add_option("--schedule", flags.pipeline.schedule,
-                  "order of micro-batches: gpipe or 1f1b")
+                  "order of micro-batches in training: gpipe or 1f1b (default)")
       ->check(CLI::IsMember({"gpipe", "1f1b"}));
   command
       .add_option("--shard", flags.shards,
@@ -211,6 +211,12 @@ CLI::App *cleave::addCompileFlags(CLI::App &app, CompileFlags &flags) {
   command->add_flag("--print-plan", flags.printPlan,
                     "print the plans that were considered, and why this one");
   command
+      ->add_option("--keep", flags.kept,
+                   "GLOB of values inside the model, by name, that become "
+                   "outputs")
+      ->expected(1)
+      ->take_all();
+  command
       ->add_option("--target", flags.target,
                    "cpu or cuda (default: what the cluster's devices are)")
       ->check(CLI::IsMember({"cpu", "cuda"}));
@@ -271,6 +277,7 @@ void cleave::parseModelFlags(CompileFlags &flags) {
   bool ignoresAnnotations = flags.imports.ignoresAnnotations;
   flags.imports = parseImports(flags.modelFlags);
   flags.imports.train = flags.pipeline.train;
+  flags.imports.kept = flags.kept;
   flags.imports.configuration = flags.pipeline.plan.configuration;
   flags.imports.ignoresAnnotations = ignoresAnnotations;
   flags.pipeline.plan.shards = llvm::join(flags.shards, ";");

@@ -28,7 +28,7 @@ struct CompileFlags {
   ImportOptions imports;
   /// As given; parseModelFlags fills the options above.
   ModelFlags modelFlags;
-  std::vector<std::string> shards, stages, decays, freeze, only;
+  std::vector<std::string> shards, stages, decays, freeze, only, kept;
   std::vector<double> betas; ///< none, or two
   std::vector<std::string> bucketTexts;
   /// `imports` with the sizes of each bucket; one where none was asked for.

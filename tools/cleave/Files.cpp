@@ -22,6 +22,11 @@ cleave::loadModule(MLIRContext &context, StringRef path,
                    const ImportOptions &options) {
   if (!path.ends_with(".mlir"))
     return importModel(context, path, options);
+  if (!options.bindings.empty() || !options.shapes.empty() ||
+      !options.values.empty() || !options.kept.empty())
+    return emitError(FileLineColLoc::get(&context, path, 0, 0))
+           << "is no ONNX model: --bind, --shapes, --value and --keep are not "
+              "for it";
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(path, &context);
   if (!module)
     return failure();

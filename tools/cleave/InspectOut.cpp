@@ -128,9 +128,10 @@ static void printTensors(const Object &facts, const char *key) {
   for (const Value &entry : getArray(facts, key)) {
     const Object &tensor = *entry.getAsObject();
     llvm::outs() << llvm::formatv(
-        "{0}: {1} {2} [{3}]\n", llvm::StringRef(key).drop_back(),
+        "{0}: {1} {2} [{3}]{4}\n", llvm::StringRef(key).drop_back(),
         *tensor.getString("name"), *tensor.getString("dtype"),
-        joinNumbers(getArray(tensor, "shape"), ", "));
+        joinNumbers(getArray(tensor, "shape"), ", "),
+        tensor.getBoolean("kept").value_or(false) ? ", kept" : "");
   }
 }
 

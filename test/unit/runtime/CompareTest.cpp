@@ -17,11 +17,17 @@ static Array arrayOf(CleaveDtype dtype, std::vector<T> values) {
   return array;
 }
 
-static double differenceOf(Array found, Array expected) {
+static Difference compare(Array found, Array expected) {
+  TensorInfo info{found.name, found.dtype, found.shape};
+  std::optional<Array> wanted = std::move(expected);
   std::vector<Difference> differences =
-      compareOutputs({&found, 1}, {&expected, 1});
+      compareOutputs({&info, 1}, {&found, 1}, {&wanted, 1});
   EXPECT_EQ(differences.size(), 1u);
-  return differences[0].relative;
+  return differences[0];
+}
+
+static double differenceOf(Array found, Array expected) {
+  return compare(std::move(found), std::move(expected)).relative;
 }
 
 static double floats(std::vector<float> found, std::vector<float> expected) {
@@ -63,17 +69,72 @@ TEST(Compare, IsExactForAllTypes) {
   EXPECT_EQ(floats(found, expected), 0.5);
 }
 
+// Tests that the elements that differ most are told, with their place.
+TEST(Compare, TellsWhere) {
+  std::vector<float> found(12, 1), expected(12, 1);
+  found[7] = 3;
+  expected[10] = 2;
+  Array left = arrayOf(CLEAVE_F32, found),
+        right = arrayOf(CLEAVE_F32, expected);
+  left.shape = right.shape = {3, 4};
+  Difference difference = compare(left, right);
+  EXPECT_EQ(difference.index, (std::vector<int64_t>{1, 3}));
+  EXPECT_EQ(difference.found, 3);
+  EXPECT_EQ(difference.expected, 1);
+  EXPECT_EQ(difference.relative, 1);
+}
+
+/// An output of the node at `position`.
+static TensorInfo outputAt(const char *name, int64_t position) {
+  TensorInfo info{name};
+  info.node = std::string("node-") + name;
+  info.op = "Add";
+  info.position = position;
+  return info;
+}
+
+// Tests that outputs are compared in the order of nodes, those that are not
+// expected left out.
+TEST(Compare, GoesByNodes) {
+  std::vector<TensorInfo> infos = {outputAt("y", 5), outputAt("a", 1),
+                                   outputAt("b", 3)};
+  std::vector<Array> found(3, arrayOf<float>(CLEAVE_F32, {1}));
+  std::vector<std::optional<Array>> expected = {found[0], found[1],
+                                                std::nullopt};
+  std::vector<Difference> differences = compareOutputs(infos, found, expected);
+  ASSERT_EQ(differences.size(), 2u);
+  EXPECT_EQ(differences[0].output.name, "a");
+  EXPECT_EQ(differences[1].output.name, "y");
+}
+
+static std::string refusalOf(const std::vector<Difference> &differences,
+                             double tolerance) {
+  std::optional<Failure> failure =
+      catchFailure([&] { verifyEqual(differences, tolerance); });
+  return failure ? failure->what() : "";
+}
+
 // Tests that a NaN is further than any tolerance.
 TEST(Compare, RefusesWhatIsTooFar) {
-  auto refusal = [](double relative) -> std::string {
-    std::vector<Difference> differences = {{"y", relative}};
-    std::optional<Failure> failure =
-        catchFailure([&] { verifyEqual(differences, 0.25); });
-    return failure ? failure->what() : "";
+  auto refusal = [](double relative) {
+    return refusalOf({{TensorInfo{"y"}, relative, {0, 2}, 1.5, 1}}, 0.25);
   };
   EXPECT_EQ(refusal(0.25), "");
-  EXPECT_EQ(refusal(0.5), "output 'y' differs by 0.5 of the largest value, at "
-                          "most 0.25 is allowed");
+  EXPECT_EQ(refusal(0.5),
+            "output 'y' differs by 0.5 of the largest value, at most 0.25 is "
+            "allowed: 1.5 at [0, 2], expected 1");
   EXPECT_NE(refusal(NaN), "");
   EXPECT_NE(refusal(Inf), "");
+}
+
+// Tests that the first node is told, and how many before it nobody compared.
+TEST(Compare, TellsTheFirstNode) {
+  std::string text = refusalOf({{outputAt("a", 1), 0, {0}, 1, 1},
+                                {outputAt("b", 3), 1, {0}, 2, 1},
+                                {outputAt("y", 5), 1, {0}, 2, 1}},
+                               0.25);
+  EXPECT_EQ(text, "output 'b' of node 'node-b' (Add) differs by 1 of the "
+                  "largest value, at most 0.25 is allowed: 2 at [0], expected "
+                  "1; the first of 2 that do; 2 nodes before it are not "
+                  "compared (cleave compile --keep '*')");
 }
