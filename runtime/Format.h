@@ -34,6 +34,8 @@
 //       "inputs": [I...], "outputs": [O...], "state": [S...],
 //       "counts": {"matmul": 12, ...},       // of kernels and collectives
 //       "flops": f,                          // of the products of a step
+//       "schedule": [{"count": 3, "chunks": ["forward", "backward"]}, ...],
+//                                            // loops over micro-batches
 //       "device": {"launches": n, "binaries": {"sm_90": [K...]}}} // for CUDA
 //   K: {"name", "registers", "spillBytes", "stackBytes", "sharedBytes"}
 //   I, O: {"index": into inputs/outputs, "shape": local padded shape,

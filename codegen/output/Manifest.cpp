@@ -133,6 +133,21 @@ static double countFlops(const Program &program) {
   return flops;
 }
 
+/// The loops of a step over its micro-batches; none without any.
+static Array printSchedule(func::FuncOp function) {
+  Array loops;
+  function.walk([&](ScheduleOp schedule) {
+    for (auto loop : schedule.getLoops().getAsRange<LoopAttr>()) {
+      Array chunks;
+      for (ChunkCallAttr call : loop.getCalls())
+        chunks.push_back(call.getChunk());
+      loops.push_back(
+          Object{{"count", loop.getCount()}, {"chunks", std::move(chunks)}});
+    }
+  });
+  return loops;
+}
+
 static Object printDevice(const DeviceFigures &device) {
   Object binaries;
   for (const BinaryFigures &binary : device.binaries) {
@@ -164,6 +179,7 @@ static FailureOr<Object> printProgram(const RankModule &ranks,
                 {"identity", figures.identity},
                 {"counts", countOps(program.function)},
                 {"flops", countFlops(program)},
+                {"schedule", printSchedule(program.function)},
                 {"inputs", printPorts(program, program.inputs)},
                 {"outputs", printPorts(program, program.outputs)},
                 {"state", std::move(states)}};

@@ -2,6 +2,7 @@
 
 #include "passes/plan/Candidates.h"
 
+#include "ir/Figures.h"
 #include "passes/plan/BatchPins.h"
 #include "passes/plan/Stages.h"
 
@@ -91,12 +92,6 @@ LogicalResult Planning::searchAxes(Planned &planned, const Pins &pins,
 
 //===-- Memory ------------------------------------------------------------===//
 
-static std::string printBytes(double bytes) {
-  constexpr double kMiB = 1024.0 * 1024.0, kGiB = 1024 * kMiB;
-  return bytes < kGiB ? llvm::formatv("{0:F1} MiB", bytes / kMiB)
-                      : llvm::formatv("{0:F1} GiB", bytes / kGiB);
-}
-
 /// Which rank's memory the plan does not fit, in words; empty if it fits all.
 static std::string findOverflow(const Prediction &prediction,
                                 ArrayRef<MeshAttr> meshes,
@@ -104,12 +99,13 @@ static std::string findOverflow(const Prediction &prediction,
   for (auto [stage, mesh] : llvm::zip(prediction.stages, meshes))
     for (int64_t rank : mesh.getRanks()) {
       const Device &device = cluster.getDeviceOf(rank);
-      if (device.memory != 0 && stage.memoryBytes > device.memory)
-        return llvm::formatv("rank {0} needs {1} of memory, {2} of it for "
-                             "parameters, but a device '{3}' has {4}",
-                             rank, printBytes(stage.memoryBytes),
-                             printBytes(stage.weightBytes), device.name,
-                             printBytes(device.memory));
+      if (device.memory == 0 || stage.memoryBytes <= device.memory)
+        continue;
+      auto [needed, there] = formatApart(stage.memoryBytes, device.memory);
+      return llvm::formatv("rank {0} needs {1} of memory, {2} of it for "
+                           "parameters, but a device '{3}' has {4}",
+                           rank, needed, formatBytes(stage.weightBytes),
+                           device.name, there);
     }
   return "";
 }

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/plan/Planner.h"
+
+#include "ir/Figures.h"
 #include "passes/plan/CandidateTable.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -27,6 +29,17 @@ static void remarkApproximate(ModuleOp module, const AxisReport &report) {
     diagnostic.attachNote() << "fixed: " << name;
 }
 
+/// Ranks that were asked for and do nothing of their own are said, too.
+static void warnIdle(ModuleOp module, const PlanSizes &sizes,
+                     const Planned &planned) {
+  if (!planned.isIdle())
+    return;
+  module.emitWarning()
+      << "--tp " << sizes.tp
+      << ": nothing is split along it, so its ranks all do the same; --dp "
+         "divides the batch, --pp the layers";
+}
+
 static void write(ModuleOp module, Planned &planned,
                   ArrayRef<Candidate> candidates) {
   for (const AxisReport &report : planned.decisions.getReports())
@@ -42,6 +55,7 @@ static LogicalResult takeFirst(const Graph &graph, Planning &planning,
   if (failed(planned))
     return failure();
   first.prediction = (*planned)->prediction;
+  warnIdle(graph.module, first.sizes, **planned);
   write(graph.module, **planned, candidates);
   return success();
 }
@@ -53,7 +67,7 @@ static LogicalResult explainFailure(const Graph &graph,
   constexpr size_t kMostReasons = 8;
   int64_t ranks = candidates.front().sizes.getRanks();
   InFlightDiagnostic error = graph.module.emitError()
-                             << "no plan for " << ranks << " ranks";
+                             << "no plan for " << formatCount(ranks, "rank");
   SmallVector<StringRef> told;
   for (const Candidate &candidate : candidates) {
     if (llvm::is_contained(told, StringRef(candidate.refusal)) ||

@@ -276,6 +276,8 @@ void cleave::addCompile(CLI::App &app, Verb &verb) {
   CLI::App *command = addCompileFlags(app, *flags);
   command->callback([flags, &verb] {
     parseModelFlags(*flags);
+    if (flags->emit == "plan")
+      verifyPlanName(flags->out, "a name in .json");
     verb = [flags] { return compile(*flags); };
   });
 }

@@ -6,6 +6,7 @@
 #include "passes/plan/Options.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 
 #include <cmath>
 
@@ -202,6 +203,17 @@ void cleave::addPlanningFlags(CLI::App &command, CompileFlags &flags,
   addModelFlags(command, flags.modelFlags);
   addPlanFlags(command, flags);
   addTrainFlags(command, flags);
+}
+
+void cleave::verifyPlanName(const std::string &path,
+                            const std::string &expected) {
+  namespace fs = llvm::sys::fs;
+  bool isSpecial =
+      path == "-" || (fs::exists(path) && !fs::is_regular_file(path) &&
+                      !fs::is_directory(path));
+  if (!isSpecial && !llvm::StringRef(path).ends_with(".json"))
+    throw CLI::ValidationError("-o", "expected " + expected + ", found '" +
+                                         path + "'");
 }
 
 CLI::App *cleave::addCompileFlags(CLI::App &app, CompileFlags &flags) {

@@ -41,6 +41,11 @@ CLI::App *addCompileFlags(CLI::App &app, CompileFlags &flags);
 void addPlanningFlags(CLI::App &command, CompileFlags &flags,
                       const char *output);
 
+/// Throws CLI::ValidationError where a plan, which is JSON, would get another
+/// name: `cleave inspect` goes by names. "-" and what is no regular file are
+/// fine. `expected` says what else the verb writes.
+void verifyPlanName(const std::string &path, const std::string &expected);
+
 /// Parses the repeated flags. Throws CLI::ValidationError.
 void parseModelFlags(CompileFlags &flags);
 

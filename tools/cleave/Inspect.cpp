@@ -11,23 +11,8 @@
 #include "tools/cleave/Messages.h"
 #include "tools/cleave/Verbs.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FormatVariadic.h"
 
 using namespace cleave;
-
-std::string cleave::formatBytes(int64_t bytes) {
-  if (bytes < 1024)
-    return llvm::formatv("{0} B", bytes);
-  double value = bytes;
-  const char *unit = "B";
-  for (const char *next : {"KiB", "MiB", "GiB", "TiB"}) {
-    if (value < 1024)
-      break;
-    value /= 1024;
-    unit = next;
-  }
-  return llvm::formatv("{0:F1} {1}", value, unit);
-}
 
 static int inspect(const InspectFlags &flags, const ImportOptions &options) {
   llvm::StringRef path = flags.path;

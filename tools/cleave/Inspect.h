@@ -4,6 +4,7 @@
 #define CLEAVE_TOOLS_CLEAVE_INSPECT_H
 
 #include "frontend/Import.h"
+#include "ir/Figures.h"
 #include "tools/cleave/CompileFlags.h"
 
 #include <string>
@@ -22,9 +23,6 @@ int inspectOut(const InspectFlags &flags);
 int inspectModel(const InspectFlags &flags, const ImportOptions &options);
 int inspectPlan(const InspectFlags &flags);
 int inspectTensors(const InspectFlags &flags);
-
-/// "1.5 MiB".
-std::string formatBytes(int64_t bytes);
 
 } // namespace cleave
 

@@ -35,10 +35,12 @@ static void printPlan(const Object &plan) {
       const llvm::json::Array *nodes =
           stage ? stage->getArray("nodes") : nullptr;
       const Value *ranks = stage ? stage->get("ranks") : nullptr;
-      llvm::outs() << "stage " << i << ": " << (nodes ? nodes->size() : 0)
-                   << " nodes on ranks " << (ranks ? *ranks : Value(nullptr))
-                   << "\n";
+      llvm::outs() << "stage " << i << ": "
+                   << formatCount(nodes ? nodes->size() : 0, "node")
+                   << " on ranks " << (ranks ? *ranks : Value(nullptr)) << "\n";
     }
+  if (const Value *value = plan.get("microbatches"))
+    llvm::outs() << "microbatches: " << *value << "\n";
   for (const char *kind : {"inputs", "params", "values"})
     for (const auto &[name, layout] : sorted(plan.getObject(kind)))
       llvm::outs() << llvm::StringRef(kind).drop_back() << ": " << name << " "

@@ -1,80 +1,112 @@
 //===- InspectModel.cpp - facts about a model -----------------------------===//
+//
+// What the file says, and, where all dims are bound, that it can be imported
+// and which shapes its inputs and outputs have.
+//
+//===----------------------------------------------------------------------===//
 
+#include "frontend/ModelFacts.h"
 #include "ir/Cleave.h"
 #include "tools/cleave/Inspect.h"
 #include "tools/cleave/Messages.h"
 #include "tools/cleave/Verbs.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
-
-#include <map>
 
 using namespace cleave;
 using namespace mlir;
 
-namespace {
-struct ModelFacts {
-  std::map<std::string, int64_t> ops;
-  std::vector<std::pair<std::string, Type>> inputs, outputs;
-  int64_t params = 0, paramBytes = 0;
-};
-} // namespace
-
-static ModelFacts collect(ModuleOp module) {
-  ModelFacts facts;
-  for (auto param : module.getOps<ParamOp>()) {
-    ++facts.params;
-    facts.paramBytes += getByteSize(param.getType());
-  }
-  auto main = module.lookupSymbol<func::FuncOp>("main");
-  for (auto [i, type] : llvm::enumerate(main.getArgumentTypes()))
-    facts.inputs.push_back(
-        {main.getArgAttrOfType<StringAttr>(i, "cleave.name").str(), type});
-  for (auto [i, type] : llvm::enumerate(main.getResultTypes()))
-    facts.outputs.push_back(
-        {main.getResultAttrOfType<StringAttr>(i, "cleave.name").str(), type});
-  main.walk([&](Operation *op) {
-    if (isa<CleaveDialect>(op->getDialect()))
-      ++facts.ops[op->getName().stripDialect().str()];
-  });
-  return facts;
+static ModelFacts::Tensor describe(StringAttr name, Type type) {
+  auto ranked = cast<RankedTensorType>(type);
+  ModelFacts::Tensor tensor;
+  tensor.name = name.str();
+  llvm::raw_string_ostream(tensor.type) << ranked.getElementType();
+  for (int64_t size : ranked.getShape())
+    tensor.dims.push_back(std::to_string(size));
+  return tensor;
 }
 
-static std::string toText(Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
+/// Inputs and outputs as the import has found them.
+static void setShapes(ModelFacts &facts, ModuleOp module) {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  facts.inputs.clear();
+  facts.outputs.clear();
+  for (auto [i, type] : llvm::enumerate(main.getArgumentTypes()))
+    facts.inputs.push_back(
+        describe(main.getArgAttrOfType<StringAttr>(i, NameAttrName), type));
+  for (auto [i, type] : llvm::enumerate(main.getResultTypes()))
+    facts.outputs.push_back(
+        describe(main.getResultAttrOfType<StringAttr>(i, NameAttrName), type));
+}
+
+//===-- Print -------------------------------------------------------------===//
+
+static llvm::json::Value toJson(const std::vector<ModelFacts::Tensor> &list) {
+  llvm::json::Array tensors;
+  for (const ModelFacts::Tensor &tensor : list) {
+    llvm::json::Object entry{{"name", tensor.name}, {"type", tensor.type}};
+    if (tensor.hasShape)
+      entry["dims"] = llvm::json::Array(tensor.dims);
+    tensors.push_back(std::move(entry));
+  }
+  return tensors;
+}
+
+static llvm::json::Object toJson(const std::map<std::string, int64_t> &counts) {
+  llvm::json::Object object;
+  for (const auto &[name, count] : counts)
+    object[name] = count;
+  return object;
 }
 
 static llvm::json::Value toJson(const ModelFacts &facts) {
-  auto tensors = [](ArrayRef<std::pair<std::string, Type>> list) {
-    llvm::json::Array array;
-    for (const auto &[name, type] : list)
-      array.push_back(
-          llvm::json::Object{{"name", name}, {"type", toText(type)}});
-    return array;
-  };
-  llvm::json::Object ops;
-  for (const auto &[name, count] : facts.ops)
-    ops[name] = count;
-  return llvm::json::Object{{"inputs", tensors(facts.inputs)},
-                            {"outputs", tensors(facts.outputs)},
-                            {"params", facts.params},
-                            {"paramBytes", facts.paramBytes},
-                            {"ops", std::move(ops)}};
+  llvm::json::Array configurations;
+  for (const ModelFacts::Configuration &one : facts.configurations)
+    configurations.push_back(llvm::json::Object{{"name", one.name},
+                                                {"devices", one.devices},
+                                                {"nodes", one.nodes},
+                                                {"stages", one.stages}});
+  return llvm::json::Object{{"irVersion", facts.irVersion},
+                            {"opsets", toJson(facts.opsets)},
+                            {"inputs", toJson(facts.inputs)},
+                            {"outputs", toJson(facts.outputs)},
+                            {"initializers", facts.initializers},
+                            {"initializerBytes", facts.initializerBytes},
+                            {"ops", toJson(facts.operators)},
+                            {"configurations", std::move(configurations)}};
+}
+
+static void print(const char *kind, const ModelFacts::Tensor &tensor) {
+  llvm::outs() << kind << ": " << tensor.name << " " << tensor.type;
+  if (tensor.hasShape)
+    llvm::outs() << " [" << llvm::join(tensor.dims, ", ") << "]";
+  llvm::outs() << "\n";
 }
 
 static void print(const ModelFacts &facts) {
-  for (const auto &[name, type] : facts.inputs)
-    llvm::outs() << "input: " << name << " " << type << "\n";
-  for (const auto &[name, type] : facts.outputs)
-    llvm::outs() << "output: " << name << " " << type << "\n";
-  llvm::outs() << llvm::formatv("params: {0}, {1}\n", facts.params,
-                                formatBytes(facts.paramBytes));
-  for (const auto &[name, count] : facts.ops)
+  llvm::outs() << "ir: " << facts.irVersion << "\n";
+  for (const auto &[domain, version] : facts.opsets)
+    llvm::outs() << "opset: " << version << (domain.empty() ? "" : " of ")
+                 << domain << "\n";
+  for (const ModelFacts::Tensor &input : facts.inputs)
+    print("input", input);
+  for (const ModelFacts::Tensor &output : facts.outputs)
+    print("output", output);
+  llvm::outs() << llvm::formatv("initializers: {0}, {1}\n", facts.initializers,
+                                formatBytes(facts.initializerBytes));
+  for (const auto &[name, count] : facts.operators)
     llvm::outs() << "op: " << count << " " << name << "\n";
+  for (const ModelFacts::Configuration &one : facts.configurations) {
+    llvm::outs() << "configuration: " << one.name << ", "
+                 << formatCount(one.devices, "device") << ", "
+                 << formatCount(one.nodes, "node");
+    if (one.stages > 0)
+      llvm::outs() << " in " << formatCount(one.stages, "stage");
+    llvm::outs() << "\n";
+  }
 }
 
 int cleave::inspectModel(const InspectFlags &flags,
@@ -83,14 +115,21 @@ int cleave::inspectModel(const InspectFlags &flags,
   context.printOpOnDiagnostic(false);
   context.loadDialect<CleaveDialect, func::FuncDialect>();
   ErrorPrinter errors(&context);
-  FailureOr<OwningOpRef<ModuleOp>> module =
-      importModel(context, flags.path, options);
-  if (failed(module))
+  FailureOr<ModelFacts> facts = readModelFacts(&context, flags.path);
+  if (failed(facts))
     return ExitModel;
-  ModelFacts facts = collect(**module);
+  bool isBound = !options.bindings.empty() || !options.shapes.empty() ||
+                 !options.values.empty();
+  if (isBound || !facts->isOpen()) {
+    FailureOr<OwningOpRef<ModuleOp>> module =
+        importModel(context, flags.path, options);
+    if (failed(module))
+      return ExitModel;
+    setShapes(*facts, **module);
+  }
   if (flags.json)
-    llvm::outs() << llvm::formatv("{0:2}\n", toJson(facts));
+    llvm::outs() << llvm::formatv("{0:2}\n", toJson(*facts));
   else
-    print(facts);
+    print(*facts);
   return ExitDone;
 }

@@ -1,10 +1,12 @@
 //===- InspectOut.cpp - facts about a compiled model ----------------------===//
 //
-// From the manifest alone. A reduction is an all-reduce, or a reduce-scatter,
-// which counts as one together with the all-gather that completes it.
+// From the manifest, and the plan's stages. A reduction is an all-reduce, or a
+// reduce-scatter, which counts as one together with the all-gather that
+// completes it.
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/Format.h"
 #include "tools/cleave/Inspect.h"
 #include "tools/cleave/Manifest.h"
 #include "tools/cleave/Verbs.h"
@@ -74,8 +76,21 @@ static Object describeProgram(const Object &manifest, int64_t number) {
                 {"weightBytes", getStateBytes(program)},
                 {"reductions", reductions},
                 {"flops", program.getNumber("flops").value_or(0)},
+                {"schedule", Array(getArray(program, "schedule"))},
                 {"counts", std::move(counts)},
                 {"device", getObject(program, "device")}};
+}
+
+/// {"nodes": how many, "ranks"} of each stage of a plan.
+static Array describeStages(const Object &plan) {
+  Array stages;
+  for (const Value &entry : getArray(plan, "stages")) {
+    const Object &stage = *entry.getAsObject();
+    stages.push_back(
+        Object{{"nodes", static_cast<int64_t>(getArray(stage, "nodes").size())},
+               {"ranks", Array(getArray(stage, "ranks"))}});
+  }
+  return stages;
 }
 
 /// Facts of one bucket.
@@ -94,7 +109,7 @@ static Object describeBucket(const Object &manifest) {
 }
 
 /// What the first bucket's facts are among, and those of the others.
-static Object describe(Object manifest) {
+static Object describe(Object manifest, const Object &plan) {
   Object facts = describeBucket(manifest), axes;
   for (auto [name, size] :
        llvm::zip(getArray(manifest, "axes"), getArray(manifest, "axisSizes")))
@@ -102,6 +117,8 @@ static Object describe(Object manifest) {
   facts["model"] = manifest.getString("model").value_or("").str();
   facts["world"] = manifest.getInteger("world").value_or(1);
   facts["axes"] = std::move(axes);
+  facts["stages"] = describeStages(plan);
+  facts["microbatches"] = plan.getInteger("microbatches").value_or(1);
   facts["requires"] = getObject(manifest, "requires");
   Array others, buckets = getArray(manifest, "buckets");
   for (const Value &bucket : buckets) {
@@ -165,21 +182,41 @@ static void printDevice(const Object &device) {
       spills += getCount(kernel, "spillBytes");
     }
     llvm::outs() << llvm::formatv(
-        "  {0}: {1} kernels, at most {2} registers and {3} of shared memory, "
-        "{4}\n",
-        arch, kernels->size(), registers, formatBytes(shared),
+        "  {0}: {1}, at most {2} registers and {3} of shared memory, {4}\n",
+        arch, formatCount(kernels->size(), "kernel"), registers,
+        formatBytes(shared),
         spills ? formatBytes(spills) + " of spills" : "no spills");
   }
 }
 
+/// "1 x forward, 3 x (forward, backward), 1 x backward" of micro-batches.
+static void printSchedule(const Array &loops) {
+  std::string text;
+  for (const Value &entry : loops) {
+    const Object &loop = *entry.getAsObject();
+    std::string chunks;
+    for (const Value &chunk : getArray(loop, "chunks"))
+      chunks += (chunks.empty() ? "" : ", ") +
+                chunk.getAsString().value_or("?").str();
+    bool isOne = getArray(loop, "chunks").size() == 1;
+    text += llvm::formatv("{0}{1} x {2}", text.empty() ? "" : ", ",
+                          getCount(loop, "count"),
+                          isOne ? chunks : "(" + chunks + ")");
+  }
+  if (!text.empty())
+    llvm::outs() << "  schedule: " << text << "\n";
+}
+
 static void printProgram(const Object &program) {
-  llvm::outs() << llvm::formatv("program {0}: ranks {1}\n  memory of a rank: "
-                                "{2} of weights, {3} of arena ({4} live)\n",
-                                *program.getString("name"),
-                                joinNumbers(getArray(program, "ranks"), ", "),
-                                formatBytes(getCount(program, "weightBytes")),
-                                formatBytes(getCount(program, "arenaBytes")),
-                                formatBytes(getCount(program, "liveBytes")));
+  const Array &ranks = getArray(program, "ranks");
+  llvm::outs() << llvm::formatv(
+      "program {0}: {1} {2}\n  memory of a rank: "
+      "{3} of weights, {4} of arena ({5} live)\n",
+      *program.getString("name"), ranks.size() == 1 ? "rank" : "ranks",
+      joinNumbers(ranks, ", "), formatBytes(getCount(program, "weightBytes")),
+      formatBytes(getCount(program, "arenaBytes")),
+      formatBytes(getCount(program, "liveBytes")));
+  printSchedule(getArray(program, "schedule"));
   const Object &counts = *program.getObject("counts");
   printCounts(counts, "kernels", {"loop", "row", "attention", "reduce"});
   printCounts(counts, "library calls", {"matmul", "conv"});
@@ -197,6 +234,22 @@ static void printBucket(const Object &facts) {
   printTensors(facts, "outputs");
   for (const Value &program : getArray(facts, "programs"))
     printProgram(*program.getAsObject());
+}
+
+/// What a pipeline is made of; one stage with whole batches needs no words.
+static void printStages(const Object &facts) {
+  const Array &stages = getArray(facts, "stages");
+  for (size_t i = 0; stages.size() > 1 && i < stages.size(); ++i) {
+    const Object &stage = *stages[i].getAsObject();
+    const Array &ranks = getArray(stage, "ranks");
+    llvm::outs() << llvm::formatv("stage {0}: {1} on {2} {3}\n", i,
+                                  formatCount(getCount(stage, "nodes"), "node"),
+                                  ranks.size() == 1 ? "rank" : "ranks",
+                                  joinNumbers(ranks, ", "));
+  }
+  int64_t microBatches = getCount(facts, "microbatches");
+  if (microBatches > 1)
+    llvm::outs() << "micro-batches: " << microBatches << "\n";
 }
 
 static void print(const Object &facts) {
@@ -219,6 +272,7 @@ static void print(const Object &facts) {
     axes[name.str()] = size.getAsInteger().value_or(0);
   for (const auto &[name, size] : axes)
     llvm::outs() << "axis: " << name << " = " << size << "\n";
+  printStages(facts);
   printBucket(facts);
   for (auto [i, bucket] : llvm::enumerate(getArray(facts, "buckets"))) {
     llvm::outs() << "bucket " << i + 1 << ":\n";
@@ -233,7 +287,10 @@ int cleave::inspectOut(const InspectFlags &flags) {
   if (flags.check &&
       failed(verifyFiles(flags.path, *manifest, Check::Contents)))
     return ExitMismatch;
-  Object facts = describe(*manifest);
+  std::optional<Object> plan = readJson(flags.path + "/" + format::PlanFile);
+  if (!plan)
+    return ExitMismatch;
+  Object facts = describe(*manifest, *plan);
   if (flags.json)
     llvm::outs() << llvm::formatv("{0:2}\n", Value(std::move(facts)));
   else

@@ -3,6 +3,7 @@
 #include "tools/cleave/Manifest.h"
 
 #include "codegen/output/OutFolder.h"
+#include "ir/Figures.h"
 #include "passes/plan/Json.h"
 #include "runtime/Format.h"
 #include "tools/cleave/Messages.h"
@@ -60,7 +61,8 @@ static std::string findDamage(llvm::StringRef path, uint64_t bytes,
   if (std::error_code error = llvm::sys::fs::file_size(path, found))
     return "cannot be read: " + error.message();
   if (found != bytes)
-    return llvm::formatv("has {0} bytes, expected {1}", found, bytes);
+    return llvm::formatv("has {0}, expected {1}", formatCount(found, "byte"),
+                         bytes);
   if (check == Check::Sizes)
     return "";
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,

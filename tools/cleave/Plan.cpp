@@ -93,6 +93,10 @@ void cleave::addPlan(CLI::App &app, Verb &verb) {
   command->callback([flags, &verb] {
     parseModelFlags(flags->common);
     flags->common.imports.keepsTensors = flags->isModel();
+    if (!flags->isModel())
+      verifyPlanName(flags->common.out,
+                     "a name in .json (a plan) or .onnx (the model with the "
+                     "plan in it)");
     if (!flags->isModel() && !flags->name.empty())
       throw CLI::ValidationError("--name", "is for -o MODEL.onnx");
     llvm::StringRef model = flags->common.model;
