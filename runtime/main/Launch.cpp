@@ -42,7 +42,7 @@ int main(int argc, char **argv) {
   std::error_code error;
   fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
   rt::Launched launched =
-      rt::findLaunched().value_or(rt::Launched{"no launcher", 0, 1, 0});
+      rt::findLaunched().value_or(rt::Launched{"no launcher", 0, 1, 0, 1});
   int needed = countRanks(folder);
   if (wantsHelp(argc, argv)) {
     if (launched.rank != 0)

@@ -19,26 +19,30 @@ struct Launched {
   int rank;
   int size;
   int localRank; ///< place among the ranks of this host
+  int localSize; ///< ranks of this host; `size` where nobody says
 };
 
 /// None when no launcher left its variables.
 inline std::optional<Launched> findLaunched() {
   struct Variables {
-    const char *launcher, *rank, *size, *local;
+    const char *launcher, *rank, *size, *local, *localSize;
   };
   static constexpr Variables Known[] = {
       {"mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
-       "OMPI_COMM_WORLD_LOCAL_RANK"},
-      {"mpirun", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"},
-      {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK"},
-      {"srun", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"},
+       "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
+      {"mpirun", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"},
+      {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"},
+      {"srun", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID",
+       "SLURM_NTASKS_PER_NODE"},
   };
   for (const Variables &names : Known) {
     const char *rank = std::getenv(names.rank), *size = std::getenv(names.size);
     const char *local = std::getenv(names.local);
+    const char *localSize = std::getenv(names.localSize);
     if (rank && size)
       return Launched{names.launcher, std::atoi(rank), std::atoi(size),
-                      std::atoi(local ? local : rank)};
+                      std::atoi(local ? local : rank),
+                      std::atoi(localSize ? localSize : size)};
   }
   return std::nullopt;
 }

@@ -61,7 +61,8 @@ static int endFailed(const Failure &failure, Transport &transport) {
 
 int cleaveRankMain(const CleaveProgram *linked, int argc, char **argv) {
   watchStopSignals();
-  Launched launched = findLaunched().value_or(Launched{"no launcher", 0, 1, 0});
+  Launched launched =
+      findLaunched().value_or(Launched{"no launcher", 0, 1, 0, 1});
   Prepared prepared;
   std::optional<Failure> unfit =
       catchFailure([&] { prepare(prepared, launched, argc, argv); });

@@ -5,9 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ir/Figures.h"
 #include "runtime/Format.h"
+#include "runtime/main/Launched.h"
 #include "tools/cleave/Files.h"
-#include "tools/cleave/Measure.h"
+#include "tools/cleave/MeasureRanks.h"
 #include "tools/cleave/Messages.h"
 #include "tools/cleave/Process.h"
 #include "tools/cleave/Verbs.h"
@@ -19,7 +21,6 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Host.h"
 
-#include <cstdlib>
 #include <dlfcn.h>
 #include <fstream>
 
@@ -49,8 +50,8 @@ static Finding checkCpu() {
     if (features.lookup(name))
       found.push_back(name);
   return {"cpu", !found.empty(),
-          llvm::formatv("{0}, {1} cores, {2}", llvm::sys::getHostCPUName(),
-                        countCores(),
+          llvm::formatv("{0}, {1}, {2}", llvm::sys::getHostCPUName(),
+                        formatCount(countCores(), "core"),
                         found.empty() ? "no vector unit that is known"
                                       : llvm::join(found, " "))};
 }
@@ -118,22 +119,35 @@ static int check() {
 
 //===-- Measure -----------------------------------------------------------===//
 
+/// Of ranks that a launcher has started only the first says and writes.
 static int writeMeasurements(const DoctorFlags &flags) {
-  for (const char *name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
-    if (std::getenv(name)) {
-      printError("doctor starts the ranks itself: start it once, with --ranks "
-                 "N, not under mpirun");
-      return ExitUsage;
-    }
-  if (!verifyFilePlace(flags.output))
+  std::optional<rt::Launched> launched = rt::findLaunched();
+  // A shell of a batch system has variables of its own.
+  if (launched && launched->size == 1 &&
+      llvm::StringRef(launched->launcher) == "srun")
+    launched.reset();
+  if (launched && flags.ranks) {
+    printError("--ranks is for ranks that doctor starts itself: here " +
+               std::string(launched->launcher) + " has started " +
+               formatCount(launched->size, "rank"));
+    return ExitUsage;
+  }
+  bool isFirst = !launched || launched->rank == 0;
+  if (isFirst && !verifyFilePlace(flags.output))
     return ExitUsage;
   Progress progress;
-  std::optional<Measurements> found =
-      measure(flags.ranks ? flags.ranks : countCores(),
-              [&](const std::string &text) { progress.step(text); });
-  if (!found)
-    return ExitDevice;
-  return writeOutput(flags.output, printCluster(*found));
+  auto step = [&](const std::string &text) {
+    if (isFirst)
+      progress.step(text);
+  };
+  RanksMeasured result;
+  if (launched)
+    result = measureRanks(step);
+  else
+    result.found = measureHost(flags.ranks ? flags.ranks : countCores(), step);
+  if (result.found)
+    return writeOutput(flags.output, printCluster(*result.found));
+  return launched ? result.code : ExitDevice;
 }
 
 void cleave::addDoctor(CLI::App &app, Verb &verb) {

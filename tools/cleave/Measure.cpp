@@ -2,6 +2,7 @@
 
 #include "tools/cleave/Measure.h"
 
+#include "ir/Figures.h"
 #include "passes/cost/CostModel.h"
 #include "tools/cleave/Messages.h"
 #include "tools/cleave/Probes.h"
@@ -32,8 +33,10 @@ namespace {
 /// Compiles and runs probes in a folder of their own.
 class Bench {
 public:
-  explicit Bench(const std::function<void(const std::string &)> &step)
-      : step(step) {}
+  /// Ranks are threads of a process with `threads` threads each, or, for 0,
+  /// as `cleave run` starts them.
+  Bench(const MeasureStep &step, int64_t threads)
+      : step(step), threads(threads) {}
   ~Bench() {
     if (!folder.empty())
       (void)llvm::sys::fs::remove_directories(folder);
@@ -54,7 +57,8 @@ private:
   std::optional<double> run(const Probe &probe);
   std::string getPath(const char *name) const { return folder + "/" + name; }
 
-  const std::function<void(const std::string &)> &step;
+  const MeasureStep &step;
+  int64_t threads;
   std::string folder;
 };
 
@@ -68,7 +72,7 @@ bool Bench::open() {
     return false;
   }
   folder = path.str().str();
-  usesMpi = runCommand({"mpirun", "--version"}).code == 0;
+  usesMpi = threads == 0 && runCommand({"mpirun", "--version"}).code == 0;
   return true;
 }
 
@@ -121,6 +125,8 @@ std::optional<double> Bench::run(const Probe &probe) {
       "--warmup", "10",  "--repeat",     "100",     "--json"};
   if (!usesMpi)
     command.push_back("--loopback");
+  if (threads > 0)
+    command.insert(command.end(), {"--threads", std::to_string(threads)});
   Finished finished = runCommand(command);
   for (llvm::StringRef line :
        llvm::split(llvm::StringRef(finished.text), '\n')) {
@@ -141,8 +147,7 @@ std::optional<double> Bench::run(const Probe &probe) {
 
 std::optional<double> Bench::time(const Probe &probe) {
   constexpr int kRuns = 5;
-  step(probe.what + " on " + std::to_string(probe.ranks) +
-       (probe.ranks == 1 ? " rank" : " ranks"));
+  step(probe.what + " on " + formatCount(probe.ranks, "rank"));
   if (!compile(probe))
     return std::nullopt;
   std::optional<double> least;
@@ -162,47 +167,63 @@ std::optional<double> Bench::timeOne(const Probe &probe) {
 
 //===-- Figures -----------------------------------------------------------===//
 
+/// Bytes of the small and the large all-reduce.
+static constexpr int64_t kSmallRows = 1, kSmallColumns = 64, kLargeRows = 256,
+                         kLargeColumns = 2048;
+
 /// Seconds of one all-reduce: what a step with them takes longer.
-static std::optional<LinkSample>
-measureReduction(Bench &bench, int64_t ranks, int64_t rows, int64_t columns) {
+static std::optional<double> measureReduction(Bench &bench, int64_t ranks,
+                                              int64_t rows, int64_t columns) {
   std::optional<double> all =
       bench.timeOne(makeReductions(ranks, rows, columns));
   std::optional<double> rest =
       all ? bench.timeOne(makeReductions(1, rows, columns)) : std::nullopt;
-  if (!rest)
-    return std::nullopt;
-  return LinkSample{static_cast<double>(sizeof(float) * rows * columns),
-                    std::max(*all - *rest, 0.0)};
+  return rest ? std::optional(std::max(*all - *rest, 0.0)) : std::nullopt;
 }
 
-/// The mean over groups of 2, 4 ... and of all ranks.
-static bool measureLink(Bench &bench, Measurements &result) {
-  std::vector<int64_t> sizes;
-  for (int64_t size = 2; size < result.ranks; size *= 2)
-    sizes.push_back(size);
-  sizes.push_back(result.ranks);
-  Link mean{result.how, 0, 0};
-  for (int64_t size : sizes) {
-    std::optional<LinkSample> small = measureReduction(bench, size, 1, 64);
-    std::optional<LinkSample> large =
-        small ? measureReduction(bench, size, 256, 2048) : std::nullopt;
-    if (!large)
-      return false;
-    std::optional<Link> link = fitLink(size, *small, *large);
+std::optional<MeasuredLink>
+cleave::makeLink(const std::string &name,
+                 const std::vector<ReductionTimes> &times) {
+  constexpr double kSmall = sizeof(float) * kSmallRows * kSmallColumns,
+                   kLarge = sizeof(float) * kLargeRows * kLargeColumns;
+  MeasuredLink mean{{name, 0, 0}, ""};
+  for (const ReductionTimes &time : times) {
+    std::optional<Link> link =
+        fitLink(time.ranks, {kSmall, time.small}, {kLarge, time.large});
     if (!link) {
       printError("an all-reduce of 2 MiB took no longer than one of 256 B: the "
                  "machine is too busy to measure");
-      return false;
+      return std::nullopt;
     }
-    mean.latency += link->latency / sizes.size();
-    mean.bandwidth += link->bandwidth / sizes.size();
-    result.linkSource +=
+    mean.link.latency += link->latency / times.size();
+    mean.link.bandwidth += link->bandwidth / times.size();
+    mean.source +=
         llvm::formatv("{0}{1} ranks: 256 B in {2:F1} us, 2 MiB in {3:F1} us",
-                      result.linkSource.empty() ? "" : "; ", size,
-                      1e6 * small->seconds, 1e6 * large->seconds);
+                      mean.source.empty() ? "" : "; ", time.ranks,
+                      1e6 * time.small, 1e6 * time.large);
   }
-  result.link = mean;
-  return true;
+  return mean;
+}
+
+/// Groups of 2, 4 ... and of all ranks.
+static std::optional<MeasuredLink> measureLink(Bench &bench, int64_t ranks,
+                                               const std::string &name) {
+  std::vector<ReductionTimes> times;
+  for (int64_t size = 2; size < ranks; size *= 2)
+    times.push_back({size});
+  times.push_back({ranks});
+  for (ReductionTimes &time : times) {
+    std::optional<double> small =
+        measureReduction(bench, time.ranks, kSmallRows, kSmallColumns);
+    std::optional<double> large =
+        small ? measureReduction(bench, time.ranks, kLargeRows, kLargeColumns)
+              : std::nullopt;
+    if (!large)
+      return std::nullopt;
+    time.small = *small;
+    time.large = *large;
+  }
+  return makeLink(name, times);
 }
 
 /// MemAvailable of /proc/meminfo in bytes; 0 if it is not there.
@@ -214,9 +235,9 @@ static double getAvailableMemory() {
   return 0;
 }
 
-/// Probes of one rank's figures run on as many ranks as have a core.
-static bool measureDevice(Bench &bench, Measurements &result) {
-  int64_t ranks = std::min(result.ranks, result.cores);
+static std::optional<DeviceFigures> measureDevice(Bench &bench, int64_t ranks) {
+  DeviceFigures result;
+  int64_t running = std::min(ranks, countCores());
   auto set = [&](Figure &figure, const Probe &probe, bool isRate) {
     std::optional<double> one = bench.timeOne(probe);
     if (!one)
@@ -227,35 +248,48 @@ static bool measureDevice(Bench &bench, Measurements &result) {
   int64_t cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
   result.cache = cache > 0 ? Figure{static_cast<double>(cache), "level 2"}
                            : Figure{1 << 20, "level 2 is not told: a guess"};
-  result.memory = {getAvailableMemory() / result.ranks,
+  result.memory = {getAvailableMemory() / ranks,
                    "what was available, by the ranks"};
-  bool done = set(result.product, makeProducts(ranks), true) &&
-              set(result.vector, makeVectors(ranks), true) &&
-              set(result.bandwidth, makeStream(ranks, 8192), true) &&
-              set(result.cached, makeStream(ranks, 256), true) &&
-              set(result.scattered, makeScattered(ranks), true) &&
-              set(result.call, makeStarts(ranks), false);
+  if (!set(result.product, makeProducts(running), true) ||
+      !set(result.vector, makeVectors(running), true) ||
+      !set(result.bandwidth, makeStream(running, 8192), true) ||
+      !set(result.cached, makeStream(running, 256), true) ||
+      !set(result.scattered, makeScattered(running), true) ||
+      !set(result.call, makeStarts(running), false))
+    return std::nullopt;
   // So short a step is lost on a machine that is busy.
-  if (done && result.cached.value < result.bandwidth.value)
+  if (result.cached.value < result.bandwidth.value)
     result.cached = {result.bandwidth.value,
                      "that of memory: the cache was measured as slower"};
-  return done;
+  return result;
 }
 
-std::optional<Measurements>
-cleave::measure(int64_t ranks,
-                const std::function<void(const std::string &)> &step) {
-  Bench bench(step);
+std::optional<DeviceFigures>
+cleave::measureDevice(int64_t ranks, int64_t threads, const MeasureStep &step) {
+  Bench bench(step, threads);
+  if (!bench.open())
+    return std::nullopt;
+  return ::measureDevice(bench, ranks);
+}
+
+std::optional<Measurements> cleave::measureHost(int64_t ranks,
+                                                const MeasureStep &step) {
+  Bench bench(step, 0);
   if (!bench.open())
     return std::nullopt;
   Measurements result;
-  result.ranks = ranks;
-  result.cores = countCores();
   result.how = bench.usesMpi ? "mpi" : "threads";
-  if (!measureDevice(bench, result) ||
-      (ranks > 1 && !measureLink(bench, result)))
+  std::optional<DeviceFigures> device = ::measureDevice(bench, ranks);
+  if (!device)
     return std::nullopt;
-  return result;
+  MeasuredNodes &node = result.nodes.emplace_back();
+  node.ranks = ranks;
+  node.cores = countCores();
+  node.device = *device;
+  if (ranks == 1)
+    return result;
+  node.link = measureLink(bench, ranks, result.how);
+  return node.link ? std::optional(std::move(result)) : std::nullopt;
 }
 
 //===-- File --------------------------------------------------------------===//
@@ -270,41 +304,84 @@ static std::string printQuantity(double value) {
   return llvm::formatv("{0:F3}T", value);
 }
 
-std::string cleave::printCluster(const Measurements &m) {
-  std::string text;
-  auto add = [&](std::string line, const std::string &source) {
-    constexpr size_t kComment = 36; // column
-    line.resize(std::max(line.size(), kComment), ' ');
-    text += line + " # " + source + "\n";
+/// "key: value      # source"
+static std::string printLine(std::string line, const std::string &source) {
+  constexpr size_t kComment = 36; // column
+  line.resize(std::max(line.size(), kComment), ' ');
+  return line + " # " + source + "\n";
+}
+
+static std::string printDevice(const std::string &name,
+                               const DeviceFigures &device) {
+  std::string text = "  " + name + ":\n    target: cpu\n";
+  auto add = [&](const char *key, const Figure &figure, const char *unit) {
+    text += printLine("    " + std::string(key) + ": " +
+                          printQuantity(figure.value) + unit,
+                      figure.source);
   };
-  text += llvm::formatv(
-      "# Written by `cleave doctor --measure`: {0} ranks on {1} cores, started "
-      "as {2}.\n# Figures are from compiled programs: the least of five "
-      "medians.\n",
-      m.ranks, m.cores, m.how);
-  text += "name: this host\ndevices:\n  core:\n    target: cpu\n";
-  add("    memory: " + printQuantity(m.memory.value) + "B", m.memory.source);
-  add("    bandwidth: " + printQuantity(m.bandwidth.value) + "B/s",
-      m.bandwidth.source);
-  add("    cache: " + printQuantity(m.cache.value) + "B", m.cache.source);
-  add("    cache_bandwidth: " + printQuantity(m.cached.value) + "B/s",
-      m.cached.source);
-  add("    scattered: " + printQuantity(m.scattered.value) + "B/s",
-      m.scattered.source);
-  add("    peak: {fp32: " + printQuantity(m.product.value) + "FLOPS}",
-      m.product.source);
-  add("    vector: " + printQuantity(m.vector.value) + "FLOPS",
-      m.vector.source);
-  add(llvm::formatv("    call: {0:F3}us", 1e6 * m.call.value), m.call.source);
-  text += llvm::formatv("nodes:\n  - {{device: core, per_node: {0}, cores: "
-                        "{1}{2}}\n",
-                        m.ranks, std::min(m.ranks, m.cores),
-                        m.link ? ", link: " + m.link->name : "");
-  if (!m.link)
-    return text;
-  text += "links: # all-reduces; " + m.linkSource + "\n";
-  text += llvm::formatv("  {0}: {{latency: {1:F3}us, bandwidth: {2}B/s}\n",
-                        m.link->name, 1e6 * m.link->latency,
-                        printQuantity(m.link->bandwidth));
+  add("memory", device.memory, "B");
+  add("bandwidth", device.bandwidth, "B/s");
+  add("cache", device.cache, "B");
+  add("cache_bandwidth", device.cached, "B/s");
+  add("scattered", device.scattered, "B/s");
+  text += printLine("    peak: {fp32: " + printQuantity(device.product.value) +
+                        "FLOPS}",
+                    device.product.source);
+  add("vector", device.vector, "FLOPS");
+  text += printLine(
+      llvm::formatv("    call: {0:F3}us", 1e6 * device.call.value).str(),
+      device.call.source);
   return text;
+}
+
+static std::string printLink(const MeasuredLink &link) {
+  return llvm::formatv("  # {0}\n  {1}: {{latency: {2:F3}us, bandwidth: "
+                       "{3}B/s}\n",
+                       link.source, link.link.name, 1e6 * link.link.latency,
+                       printQuantity(link.link.bandwidth));
+}
+
+/// "core", or "core1" where there are several kinds.
+static std::string nameDevice(const Measurements &m, size_t kind) {
+  return m.nodes.size() == 1 ? "core" : "core" + std::to_string(kind);
+}
+
+static std::string printNodes(const Measurements &m, size_t kind) {
+  const MeasuredNodes &nodes = m.nodes[kind];
+  return llvm::formatv(
+      "  - {{{0}device: {1}, per_node: {2}, cores: {3}{4}}\n",
+      nodes.count > 1 ? "count: " + std::to_string(nodes.count) + ", " : "",
+      nameDevice(m, kind), nodes.ranks, std::min(nodes.ranks, nodes.cores),
+      nodes.link ? ", link: " + nodes.link->link.name : "");
+}
+
+std::string cleave::printCluster(const Measurements &m) {
+  int64_t hosts = 0, ranks = 0;
+  for (const MeasuredNodes &nodes : m.nodes) {
+    hosts += nodes.count;
+    ranks += nodes.count * nodes.ranks;
+  }
+  std::string text = llvm::formatv(
+      "# Written by `cleave doctor --measure`: {0} on {1}, started as {2}.\n"
+      "# Figures are from compiled programs: the least of five medians.\n",
+      formatCount(ranks, "rank"),
+      hosts == 1 ? formatCount(m.nodes.front().cores, "core")
+                 : formatCount(hosts, "host"),
+      m.how);
+  text += hosts == 1 ? "name: this host\n" : "name: these hosts\n";
+  text += "devices:\n";
+  for (auto [kind, nodes] : llvm::enumerate(m.nodes))
+    text += printDevice(nameDevice(m, kind), nodes.device);
+  text += "nodes:\n";
+  for (size_t kind = 0; kind < m.nodes.size(); ++kind)
+    text += printNodes(m, kind);
+  if (m.network)
+    text += "network: " + m.network->link.name + "\n";
+  std::string links;
+  for (const MeasuredNodes &nodes : m.nodes)
+    if (nodes.link)
+      links += printLink(*nodes.link);
+  if (m.network)
+    links += printLink(*m.network);
+  return links.empty() ? text : text + "links: # all-reduces\n" + links;
 }
