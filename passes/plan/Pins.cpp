@@ -220,8 +220,18 @@ static LogicalResult verifyAxes(const Graph &graph, const LayoutText &layout,
   return success();
 }
 
-static bool isSamePin(const StatePin &a, const StatePin &b) {
-  return a.dims == b.dims && (!a.block || !b.block || a.block == b.block);
+/// What both pins allow; none if they contradict each other.
+static std::optional<StatePin> intersect(const StatePin &a, const StatePin &b) {
+  StatePin both = a.isExact ? a : b;
+  both.dims.clear();
+  llvm::copy_if(a.dims, std::back_inserter(both.dims),
+                [&](int64_t dim) { return llvm::is_contained(b.dims, dim); });
+  both.block = a.block ? a.block : b.block;
+  bool isSplit = !both.dims.empty();
+  if (isSplit == a.dims.empty() || isSplit == b.dims.empty() ||
+      (b.block && b.block != both.block))
+    return std::nullopt;
+  return both;
 }
 
 LogicalResult cleave::plan::addPin(AxisPins &pins, const Graph &graph,
@@ -229,11 +239,15 @@ LogicalResult cleave::plan::addPin(AxisPins &pins, const Graph &graph,
                                    const StatePin &pin) {
   const Tensor &tensor = graph.tensors[index];
   auto [it, isNew] = pins.try_emplace(axis.str(), pin);
-  if (!isNew && !isSamePin(it->second, pin))
+  if (isNew)
+    return success();
+  std::optional<StatePin> both = intersect(it->second, pin);
+  if (!both)
     return mlir::emitError(getLoc(graph, tensor))
            << pin.source << " and " << it->second.source
            << " contradict each other on " << getKindName(tensor) << " '"
            << tensor.name << "'";
+  it->second = std::move(*both);
   return success();
 }
 

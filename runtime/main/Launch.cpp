@@ -51,9 +51,10 @@ int main(int argc, char **argv) {
     // Every process knows; one tells.
     if (launched.rank == 0)
       std::fprintf(stderr,
-                   "cleave: error: plan needs %d ranks but %d were started: "
+                   "cleave: error: plan needs %d %s but %d %s started: "
                    "mpirun -n %d %s\n",
-                   needed, launched.size, needed, argv[0]);
+                   needed, needed == 1 ? "rank" : "ranks", launched.size,
+                   launched.size == 1 ? "was" : "were", needed, argv[0]);
     return 5;
   }
   fs::path file = rankFile(folder, launched.rank);

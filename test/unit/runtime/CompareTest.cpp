@@ -86,7 +86,8 @@ TEST(Compare, TellsWhere) {
 
 /// An output of the node at `position`.
 static TensorInfo outputAt(const char *name, int64_t position) {
-  TensorInfo info{name};
+  TensorInfo info;
+  info.name = name;
   info.node = std::string("node-") + name;
   info.op = "Add";
   info.position = position;
@@ -117,7 +118,9 @@ static std::string refusalOf(const std::vector<Difference> &differences,
 // Tests that a NaN is further than any tolerance.
 TEST(Compare, RefusesWhatIsTooFar) {
   auto refusal = [](double relative) {
-    return refusalOf({{TensorInfo{"y"}, relative, {0, 2}, 1.5, 1}}, 0.25);
+    TensorInfo output;
+    output.name = "y";
+    return refusalOf({{output, relative, {0, 2}, 1.5, 1}}, 0.25);
   };
   EXPECT_EQ(refusal(0.25), "");
   EXPECT_EQ(refusal(0.5),
