@@ -5,18 +5,18 @@
 # may use: the tools of build/bin and of LLVM (FileCheck, not, split-file) by name,
 #   %python   the interpreter of .venv      %root     the checkout
 #   %build    the build tree
-#   %cudaemu  runs a command on the emulated CUDA libraries (test/cudaemu)
 #   %mpirun   mpirun, ready to start more ranks than there are cores, also as root
 #   %vit_s    the trained vision transformer of the demo  (REQUIRES: vit-s)
 #   %fetched  the folder of models of packages    (REQUIRES: the name of the model)
 #   %models   a folder of exported models, if there is one (REQUIRES: models)
 #   %cudaemu  runs a command on the CUDA libraries that execute PTX on the CPU
-#             (REQUIRES: cudaemu)
+#             (test/cudaemu; REQUIRES: cudaemu)
 # REQUIRES: ptxas is for tests that assemble, with the ptxas of a CUDA toolkit.
 
 import os
 import re
 import shutil
+import subprocess
 
 import lit.formats
 
@@ -63,7 +63,6 @@ config.substitutions += [
     (r"%mpirun\b", "mpirun"),
     (r"%root\b", root),
     (r"%build\b", build),
-    (r"%cudaemu\b", f"env LD_LIBRARY_PATH={build}/cudaemu"),
 ]
 
 vit_s = os.path.join(root, ".deps/models/vit_s_focus.onnx")
@@ -83,7 +82,15 @@ if os.path.isdir(models):
     config.available_features.add("models")
     config.substitutions.append((r"%models\b", os.path.abspath(models)))
 
-if shutil.which("ptxas") or os.path.exists("/usr/local/cuda/bin/ptxas"):
+
+def runs(program):
+    try:
+        return subprocess.run([program, "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+    except OSError:
+        return False
+
+
+if runs(shutil.which("ptxas") or "/usr/local/cuda/bin/ptxas"):
     config.available_features.add("ptxas")
 else:
     lit_config.note("no ptxas of a CUDA toolkit: tests that assemble are skipped")

@@ -1,0 +1,110 @@
+"""cuda.py MODELS WORK [NAME...] - exported models as CUDA programs, on plans and in two precisions.
+
+For each NAME.ts.static.keep.onnx of MODELS (default: all of MODELS): programs for sm_80,
+sm_90 and sm_100 of each plan, run on the devices that there are (or on test/cudaemu, by
+LD_LIBRARY_PATH) and compared with NAME.ts.static.keep.expected.npz: within 1e-5 of the
+largest value in fp32; 2e-2 in bf16, on the plans of FEW. A kernel that
+spills is a failure. Ends with a line that counts.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import onnx
+from onnx import TensorProto, numpy_helper
+
+PLANS = ["", "--tp 2", "--tp 3", "--pp 2", "--dp 2", "--tp 2 --pp 2"]
+MODELS = {name: PLANS for name in ["gpt2", "llama", "bert", "vit", "dlrm_gather"]} | {"resnet50": [""]}
+FEW = ["", "--tp 2"]
+
+
+def narrow(model):
+    """Makes a model of floats one of bf16, between casts of its inputs and outputs."""
+    graph, single, half = model.graph, TensorProto.FLOAT, TensorProto.BFLOAT16
+
+    def convert(tensor):
+        if tensor.data_type == single:
+            tensor.CopyFrom(onnx.helper.make_tensor(
+                tensor.name, half, tensor.dims, numpy_helper.to_array(tensor).astype(np.float32).flatten()))
+
+    for tensor in graph.initializer:
+        convert(tensor)
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.type == onnx.AttributeProto.TENSOR:
+                convert(attribute.t)
+            elif node.op_type == "Cast" and attribute.name == "to" and attribute.i == single:
+                attribute.i = half
+    del graph.value_info[:]
+    nodes = list(graph.node)
+    del graph.node[:]
+    for value in graph.input:
+        if value.type.tensor_type.elem_type == single:
+            graph.node.append(onnx.helper.make_node("Cast", [value.name], [value.name + ".narrow"], to=half))
+            for node in nodes:
+                for i, name in enumerate(node.input):
+                    if name == value.name:
+                        node.input[i] = name + ".narrow"
+    graph.node.extend(nodes)
+    for value in graph.output:
+        for node in nodes:
+            for i, name in enumerate(node.output):
+                if name == value.name:
+                    node.output[i] = name + ".narrow"
+            for i, name in enumerate(node.input):
+                if name == value.name:
+                    node.input[i] = name + ".narrow"
+        graph.node.append(onnx.helper.make_node("Cast", [value.name + ".narrow"], [value.name], to=single))
+    return model
+
+
+def verify_kernels(folder):
+    """Every program has its binaries, and no kernel spills."""
+    with open(os.path.join(folder, "manifest.json")) as file:
+        manifest = json.load(file)
+    for program in manifest["programs"]:
+        binaries = program["device"]["binaries"]
+        assert sorted(binaries) == ["sm_100", "sm_80", "sm_90"], sorted(binaries)
+        for arch, kernels in binaries.items():
+            for kernel in kernels:
+                assert kernel["registers"] > 0, kernel
+                assert kernel["spillBytes"] == 0, f"{arch}: {kernel} spills"
+    return [program["device"]["launches"] for program in manifest["programs"]]
+
+
+def run_plan(path, stem, folder, flags, tolerance):
+    """Compiles, runs, and returns the largest difference and the launches of a step."""
+    subprocess.run(["cleave", "compile", path, "-o", folder, "--target", "cuda", *flags.split()], check=True)
+    launches = verify_kernels(folder)
+    run = ["cleave", "run", folder, "--loopback", "--json", "--repeat", "2", "--input", stem + ".inputs.npz",
+           "--compare", stem + ".expected.npz", "--tolerance", str(tolerance)]
+    done = subprocess.run(run, check=True, stdout=subprocess.PIPE)
+    return max(json.loads(done.stdout)["differences"].values()), launches
+
+
+def main(models, work, *names):
+    os.makedirs(work, exist_ok=True)
+    folder, narrow_path = os.path.join(work, "out"), os.path.join(work, "narrow.onnx")
+    runs, wrong = 0, 0
+    for name in names or MODELS:
+        stem = os.path.join(models, name + ".ts.static.keep")
+        onnx.save(narrow(onnx.load(stem + ".onnx")), narrow_path)
+        cases = [("fp32", stem + ".onnx", flags, 1e-5) for flags in MODELS[name]]
+        cases += [("bf16", narrow_path, flags, 2e-2) for flags in MODELS[name] if flags in FEW]
+        for precision, path, flags, tolerance in cases:
+            runs += 1
+            try:
+                worst, launches = run_plan(path, stem, folder, flags, tolerance)
+                print(f"{name} {precision} '{flags}': {worst:.1e}, launches a step: {launches}", flush=True)
+            except subprocess.CalledProcessError:
+                wrong += 1
+                print(f"{name} {precision} '{flags}': FAILED", flush=True)
+    print(f"{runs} runs, {wrong} wrong")
+    sys.exit(wrong > 0)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
