@@ -39,25 +39,18 @@ def narrow(model):
             elif node.op_type == "Cast" and attribute.name == "to" and attribute.i == single:
                 attribute.i = half
     del graph.value_info[:]
-    nodes = list(graph.node)
+    inside = {value.name: value.name + ".narrow" for value in [*graph.input, *graph.output]
+              if value.type.tensor_type.elem_type == single}
+    for node in graph.node:
+        node.input[:] = [inside.get(name, name) for name in node.input]
+        node.output[:] = [inside.get(name, name) for name in node.output]
+    casts = [onnx.helper.make_node("Cast", [value.name], [inside[value.name]], to=half)
+             for value in graph.input if value.name in inside]
+    nodes = [*casts, *graph.node]
+    nodes += [onnx.helper.make_node("Cast", [inside[value.name]], [value.name], to=single)
+              for value in graph.output if value.name in inside]
     del graph.node[:]
-    for value in graph.input:
-        if value.type.tensor_type.elem_type == single:
-            graph.node.append(onnx.helper.make_node("Cast", [value.name], [value.name + ".narrow"], to=half))
-            for node in nodes:
-                for i, name in enumerate(node.input):
-                    if name == value.name:
-                        node.input[i] = name + ".narrow"
     graph.node.extend(nodes)
-    for value in graph.output:
-        for node in nodes:
-            for i, name in enumerate(node.output):
-                if name == value.name:
-                    node.output[i] = name + ".narrow"
-            for i, name in enumerate(node.input):
-                if name == value.name:
-                    node.input[i] = name + ".narrow"
-        graph.node.append(onnx.helper.make_node("Cast", [value.name + ".narrow"], [value.name], to=single))
     return model
 
 
