@@ -41,7 +41,7 @@ def run_cleave(out, feeds, ranks, args):
     log = out + ".log"
     start = latency.MPIRUN + [str(ranks), out + "/launch"] if ranks > 1 else [out + "/rank-0"]
     subprocess.run(start + ["--input", feeds, "--threads", "1", "--steps", str(args.steps),
-                            "--log", log], check=True)
+                            "--log", log], check=True, capture_output=True)
     with open(log, encoding="utf-8") as file:
         steps = [json.loads(line) for line in file]
     os.remove(log)
