@@ -33,6 +33,8 @@ getConvolution(NodeContext &node, ArrayRef<int64_t> kernel, unsigned weightAt) {
   if (outputPadding.size() != rank)
     return node.emitError() << "output_padding of " << node.getNode().op_type()
                             << " must fit " << rank << " spatial dims";
+  if (failed(verifySizes(node, "output_padding", outputPadding)))
+    return failure();
   return Convolution{*windows, outputPadding, node.getInt("group", 1)};
 }
 
@@ -47,6 +49,8 @@ static LogicalResult resolveTransposedPads(NodeContext &node, Convolution &w,
     return node.emitError()
            << "output_shape of ConvTranspose must fit " << input.size()
            << " spatial dims, found " << formatShape(*wanted);
+  if (wanted && failed(verifySizes(node, "output_shape", *wanted)))
+    return failure();
   for (size_t i = 0; i < input.size(); ++i) {
     if (w.autoPad == "VALID")
       w.setPads(i, 0);
@@ -88,6 +92,8 @@ static FailureOr<Convolution> getFittingConvolution(NodeContext &node, Value x,
            << "shapes conflict: cannot convolve " << node.describe(0)
            << " with " << node.describe(weightAt)
            << ": expected 1 to 3 spatial dims in both";
+  if (failed(verifySizes(node, "the input", input)))
+    return failure();
   FailureOr<Convolution> window =
       getConvolution(node, kernel.drop_front(2), weightAt);
   if (failed(window))

@@ -161,16 +161,17 @@ static LogicalResult importCol2Im(NodeContext &node) {
   if (image->size() != block->size())
     return fail();
   FailureOr<Windows> windows = getWindows(node, *block);
-  if (failed(windows) || failed(verifyPads(node, *windows)))
+  if (failed(windows) || failed(verifyPads(node, *windows)) ||
+      failed(verifySizes(node, "image_shape", *image)))
     return failure();
-  int64_t rank = block->size(), channels = getProduct(*block), blocks = 1;
+  int64_t rank = block->size(), channels = getProduct(*block);
   Shape padded, counts;
   for (auto [i, size] : llvm::enumerate(*image)) {
     padded.push_back(size + windows->low[i] + windows->high[i]);
     counts.push_back((padded[i] - windows->getSpan(i)) / windows->strides[i] +
                      1);
-    blocks *= counts.back();
   }
+  int64_t blocks = getProduct(counts);
   ArrayRef<int64_t> shape = getShape(x);
   if (shape.size() != 3 || shape[1] % channels != 0 || shape[2] != blocks)
     return fail();

@@ -21,13 +21,18 @@ static LogicalResult importMaxUnpool(NodeContext &node) {
   if (from.size() != kernel.size() + 2 || getShape(indices) != from)
     return node.emitError() << "shapes conflict: MaxUnpool cannot place "
                             << node.describe(0) << " at " << node.describe(1);
+  if (failed(verifySizes(node, "the input", from)))
+    return failure();
   Shape shape(from.take_front(2)), low(from.size(), 0), high(low);
   for (size_t i = 0; i < kernel.size(); ++i)
     shape.push_back((from[i + 2] - 1) * windows->strides[i] + kernel[i] -
                     windows->low[i] - windows->high[i]);
+  if (llvm::any_of(shape, [](int64_t size) { return size < 0; }))
+    return node.emitError()
+           << "the pads of MaxUnpool leave nothing of " << node.describe(0);
   if (node.hasOperand(2)) {
     FailureOr<Shape> wanted = node.getConstantInts(2, "output shape");
-    if (failed(wanted))
+    if (failed(wanted) || failed(verifySizes(node, "output shape", *wanted)))
       return failure();
     for (size_t i = 0; i < shape.size() && wanted->size() == shape.size(); ++i)
       high[i] = (*wanted)[i] - shape[i];

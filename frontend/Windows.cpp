@@ -19,6 +19,19 @@ void Windows::setPads(size_t i, int64_t total) {
   high[i] = total - low[i];
 }
 
+LogicalResult cleave::verifySizes(NodeContext &node, StringRef what,
+                                  ArrayRef<int64_t> sizes) {
+  constexpr int64_t kMost = int64_t(1) << 30;
+  auto isSensible = [](int64_t size) {
+    return size >= -kMost && size <= kMost;
+  };
+  if (llvm::all_of(sizes, isSensible))
+    return success();
+  return node.emitError() << what << " of " << node.getNode().op_type()
+                          << " must be at most 2^30, found "
+                          << formatShape(sizes);
+}
+
 static LogicalResult verifyAutoPad(NodeContext &node, const Windows &windows) {
   if (llvm::is_contained({"NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"},
                          windows.autoPad))
@@ -53,6 +66,11 @@ FailureOr<Windows> cleave::getWindows(NodeContext &node,
            << node.getNode().op_type() << " must be positive, found "
            << formatShape(w.kernel) << ", " << formatShape(w.strides) << " and "
            << formatShape(w.dilations);
+  if (failed(verifySizes(node, "the kernel", w.kernel)) ||
+      failed(verifySizes(node, "strides", w.strides)) ||
+      failed(verifySizes(node, "dilations", w.dilations)) ||
+      failed(verifySizes(node, "pads", pads)))
+    return failure();
   w.low.assign(pads.begin(), pads.begin() + rank);
   w.high.assign(pads.begin() + rank, pads.end());
   if (failed(verifyAutoPad(node, w)))

@@ -21,6 +21,10 @@ struct Windows {
   void setPads(size_t i, int64_t total);
 };
 
+/// Reports sizes of which products could overflow; `what` names them.
+mlir::LogicalResult verifySizes(NodeContext &node, llvm::StringRef what,
+                                llvm::ArrayRef<int64_t> sizes);
+
 /// Reads strides, dilations, pads and auto_pad of a node with such a kernel;
 /// pads are those given. Fails after an error.
 mlir::FailureOr<Windows> getWindows(NodeContext &node,
