@@ -28,6 +28,8 @@ static void buildTrain(mlir::OpPassManager &pm,
   if (!options.loss.kind.empty()) {
     pm.addPass(createAddLossPass(options.loss));
     differentiate.loss = LossName;
+  } else {
+    pm.addPass(createMaskSamplesPass({differentiate.loss}));
   }
   pm.addPass(createFreezePass(options.freeze));
   pm.addPass(createDifferentiatePass(differentiate));

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,6 +36,21 @@ int64_t elementCount(std::span<const int64_t> shape);
 
 /// All arrays of a file, in its order. Throws Failure (ExitMismatch).
 std::vector<Array> readArrays(const std::filesystem::path &file);
+
+/// An array that need not be in memory.
+struct ArrayView {
+  std::string name; ///< as Array's
+  CleaveDtype dtype = CLEAVE_F32;
+  std::vector<int64_t> shape;
+  std::span<const std::byte> data;
+  std::shared_ptr<const void> owner; ///< keeps the data
+  bool isMapped = false;             ///< the data are a file's pages
+};
+
+/// The same as readArrays, with the data where they lie in the file: those of a
+/// .npy and of members of a .npz that are stored, both in row-major order, and
+/// of a .safetensors. All others are read into memory.
+std::vector<ArrayView> mapArrays(const std::filesystem::path &file);
 
 /// Writes to the side and renames. Throws Failure (ExitDevice).
 void writeArrays(const std::filesystem::path &file,

@@ -46,7 +46,7 @@
 //       "whole": whole shape, "trueShape": the user's, where it is another,
 //       "split": as of an input,
 //       "setting": {"kind": "rate", "base": 0.0}} // a scalar that a run sets:
-//       rate, clip, decay, correction or root_correction (of base)
+//       rate, clip, decay, samples, correction or root_correction (of base)
 //
 // A rank's part of dim d: index i = mixed radix of its coords over the dim's
 // axes (axis sizes in "axisSizes", parallel to "axes"); start = i * chunk,

@@ -2,11 +2,13 @@
 //
 // Takes a named result of @main and a new input, the labels, and adds the
 // result "loss", a scalar: the mean over all elements, or over the labels that
-// are not ignored.
+// are not ignored. Samples behind the first n of a batch do not count; n is a
+// setting, all samples if a run says nothing.
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/train/Passes.h"
+#include "passes/train/Samples.h"
 
 #include "ir/Cleave.h"
 #include "ir/LogicalBuilder.h"
@@ -33,27 +35,22 @@ static Value buildCrossEntropy(LogicalBuilder &b, Value logits, Value labels,
   return b.div(b.sum(losses, all), count);
 }
 
-static Value getMean(LogicalBuilder &b, Value x) {
-  RankedTensorType type = getTensorType(x);
-  Value sum = b.sum(x, getDims(0, type.getRank()));
-  return b.mul(sum, 1.0 / static_cast<double>(
-                              std::max<int64_t>(type.getNumElements(), 1)));
-}
-
-static Value buildSquares(LogicalBuilder &b, Value x, Value labels) {
+static Value buildSquares(LogicalBuilder &b, Samples &samples, Value x,
+                          Value labels) {
   Value difference = b.sub(x, labels);
-  return getMean(b, b.mul(difference, difference));
+  return samples.getMean(b.mul(difference, difference));
 }
 
 /// Of probabilities; logarithms are at least -100, as PyTorch has it.
-static Value buildBinary(LogicalBuilder &b, Value p, Value labels) {
+static Value buildBinary(LogicalBuilder &b, Samples &samples, Value p,
+                         Value labels) {
   auto log = [&](Value x) {
     Value y = b.unary(UnaryKind::Log, x);
     return b.binary(BinaryKind::Max, y, b.splat(y, -100));
   };
   Value yes = b.mul(labels, log(p));
   Value no = b.mul(b.subFrom(1, labels), log(b.subFrom(1, p)));
-  return b.neg(getMean(b, b.add(yes, no)));
+  return b.neg(samples.getMean(b.add(yes, no)));
 }
 
 namespace {
@@ -63,6 +60,7 @@ struct AddLossPass : cleave::impl::AddLossPassBase<AddLossPass> {
 
 private:
   FailureOr<Value> findPrediction(func::FuncOp function);
+  Value buildLoss(LogicalBuilder &b, Value x, Value labels, int64_t batch);
 };
 } // namespace
 
@@ -92,6 +90,18 @@ FailureOr<Value> AddLossPass::findPrediction(func::FuncOp function) {
                               << "'; expected what the loss is of";
 }
 
+Value AddLossPass::buildLoss(LogicalBuilder &b, Value x, Value y,
+                             int64_t batch) {
+  Samples samples(b, getOperation(), getTensorType(y), batch);
+  if (kind == "mse")
+    return buildSquares(b, samples, x, y);
+  if (kind == "bce")
+    return buildBinary(b, samples, x, y);
+  return buildCrossEntropy(b, x,
+                           samples.select(y, static_cast<double>(ignoreIndex)),
+                           ignoreIndex, smoothing);
+}
+
 void AddLossPass::runOnOperation() {
   auto function = getOperation().lookupSymbol<func::FuncOp>("main");
   if (kind != "cross_entropy" && kind != "mse" && kind != "bce") {
@@ -111,15 +121,13 @@ void AddLossPass::runOnOperation() {
     return builder.getDictionaryAttr(
         builder.getNamedAttr(NameAttrName, builder.getStringAttr(name)));
   };
+  int64_t batch = getBatch(function);
   unsigned argument = function.getNumArguments();
   Location loc = NameLoc::get(builder.getStringAttr("loss"), x->getLoc());
   function.insertArgument(argument, type, named(labels), loc);
   LogicalBuilder b(builder, loc);
   Value y = function.getArgument(argument);
-  Value loss = kind == "cross_entropy"
-                   ? buildCrossEntropy(b, *x, y, ignoreIndex, smoothing)
-               : kind == "mse" ? buildSquares(b, *x, y)
-                               : buildBinary(b, *x, y);
+  Value loss = buildLoss(b, *x, y, batch);
   Operation *ret = function.front().getTerminator();
   ret->insertOperands(ret->getNumOperands(), loss);
   function.insertResult(function.getNumResults(), loss.getType(),

@@ -11,6 +11,7 @@
 
 #include "passes/train/Passes.h"
 #include "passes/train/Patterns.h"
+#include "passes/train/Settings.h"
 #include "passes/train/UpdateRules.h"
 
 #include "ir/Cleave.h"
@@ -25,46 +26,6 @@ namespace cleave {
 #define GEN_PASS_DEF_ADDOPTIMIZERPASS
 #include "passes/train/Passes.h.inc"
 } // namespace cleave
-
-//===-- Settings ----------------------------------------------------------===//
-
-namespace {
-/// Scalar states that a run sets before each step.
-class Settings {
-public:
-  explicit Settings(ModuleOp module) : module(module) {}
-
-  /// `value` is the default of those that a flag sets. The same kind and base
-  /// are one state.
-  FlatSymbolRefAttr get(StringRef kind, double base, double value);
-
-private:
-  ModuleOp module;
-  llvm::StringMap<FlatSymbolRefAttr> known;
-};
-} // namespace
-
-FlatSymbolRefAttr Settings::get(StringRef kind, double base, double value) {
-  std::string name = ("cleave." + kind).str();
-  if (base != 0)
-    name += "." + std::to_string(base);
-  FlatSymbolRefAttr &symbol = known[name];
-  if (symbol)
-    return symbol;
-  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
-  auto type = RankedTensorType::get({}, builder.getF32Type());
-  auto param = builder.create<ParamOp>(
-      module.getLoc(), builder.getStringAttr(name), TypeAttr::get(type),
-      DenseElementsAttr::get(type, static_cast<float>(value)),
-      DenseI64ArrayAttr(), ShardingAttr(), builder.getUnitAttr());
-  param->setAttr(RoleAttrName, builder.getStringAttr("setting"));
-  param->setAttr(
-      SettingAttrName,
-      builder.getDictionaryAttr(
-          {builder.getNamedAttr("kind", builder.getStringAttr(kind)),
-           builder.getNamedAttr("base", builder.getF64FloatAttr(base))}));
-  return symbol = FlatSymbolRefAttr::get(param);
-}
 
 //===-- One parameter -----------------------------------------------------===//
 

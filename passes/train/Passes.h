@@ -20,8 +20,9 @@ inline constexpr llvm::StringLiteral LossName = "loss";
 /// The result that is the norm of all gradients together.
 inline constexpr llvm::StringLiteral GradientNormName = "grad_norm";
 /// On a param, a dictionary: a run sets it before each step. `kind` is "rate",
-/// "clip", "decay" (its value is the default), "correction" or
-/// "root_correction": 1 / (1 - base^t) in step t, and its square root.
+/// "clip", "decay" (its value is the default), "samples" (the first ones of the
+/// batch, which count), "correction" or "root_correction": 1 / (1 - base^t) in
+/// step t, and its square root.
 inline constexpr llvm::StringLiteral SettingAttrName = "cleave.setting";
 /// What follows a param's name in the name of its gradient as an output.
 inline constexpr llvm::StringLiteral GradientSuffix = ".grad";

@@ -39,7 +39,8 @@ def AddLossPass : Pass<"cleave-add-loss", "::mlir::ModuleOp"> {
   let description = [{
     The labels become an input, the loss a result "loss". cross_entropy: classes are the
     last dim; the mean is over labels that are not ignored. mse: mean((x - y)^2). bce: of
-    probabilities, -mean(y log(x) + (1 - y) log(1 - x)).
+    probabilities, -mean(y log(x) + (1 - y) log(1 - x)). A run may say how many samples of
+    a batch count, the first ones (the setting "samples"); the mean is over those.
 
     Before:
     ```mlir
@@ -58,6 +59,30 @@ def AddLossPass : Pass<"cleave-add-loss", "::mlir::ModuleOp"> {
     Option<"labels", "labels", "std::string", "\"labels\"", "name of the new input">,
     Option<"ignoreIndex", "ignore-index", "int64_t", "-100", "label that counts nothing">,
     Option<"smoothing", "smoothing", "double", "0.0", "what labels give to all classes">,
+  ];
+  let dependentDialects = ["::cleave::CleaveDialect"];
+}
+
+def MaskSamplesPass : Pass<"cleave-mask-samples", "::mlir::ModuleOp"> {
+  let summary = "lets a model's own loss leave samples of a batch out";
+  let description = [{
+    A loss that is a mean of cross-entropies over the labels that are not ignored leaves
+    those samples out that a run does not count (the setting "samples"): their labels are
+    ignored. With samples of a label each,
+    ```mlir
+    %l = cleave.cross_entropy %y, %labels {ignore_index = -100}
+    ```
+    becomes
+    ```mlir
+    %counts = cleave.compare lt %places, %samples
+    %some = cleave.select %counts, %labels, %ignored
+    %l = cleave.cross_entropy %y, %some {ignore_index = -100}
+    ```
+    Another loss stays as it is.
+  }];
+  let options = [
+    Option<"loss", "loss", "std::string", "\"\"",
+           "name of the result that is the loss; may be empty when there is one result">,
   ];
   let dependentDialects = ["::cleave::CleaveDialect"];
 }

@@ -7,6 +7,7 @@
 #include "runtime/Arrays.h"
 
 #include "runtime/arrays/Formats.h"
+#include "runtime/support/MappedFile.h"
 #include "runtime/support/ReplaceFile.h"
 
 #include <cerrno>
@@ -56,11 +57,15 @@ static void writeNpyFile(const std::filesystem::path &file,
          std::strerror(errno));
 }
 
-std::vector<Array> readArrays(const std::filesystem::path &file) {
-  std::filesystem::path kind = file.extension();
+static void verifyNoFolder(const std::filesystem::path &file) {
   std::error_code ignored;
   if (std::filesystem::is_directory(file, ignored))
     fail(ExitMismatch, "cannot read '{}': it is a folder", file.string());
+}
+
+std::vector<Array> readArrays(const std::filesystem::path &file) {
+  std::filesystem::path kind = file.extension();
+  verifyNoFolder(file);
   if (kind == ".npz")
     return readNpz(file);
   if (kind == ".npy")
@@ -72,6 +77,40 @@ std::vector<Array> readArrays(const std::filesystem::path &file) {
   fail(ExitUsage,
        "'{}' is of no known kind, expected .npz, .npy, .safetensors or .pb",
        file.string());
+}
+
+ArrayView toView(Array array) {
+  auto owner = std::make_shared<const Array>(std::move(array));
+  return {owner->name, owner->dtype, owner->shape, owner->data, owner, false};
+}
+
+static std::vector<ArrayView>
+mapSafetensors(const std::filesystem::path &file) {
+  std::vector<SafetensorsEntry> entries = readSafetensorsTable(file);
+  auto mapped = std::make_shared<MappedFile>(file);
+  std::vector<ArrayView> arrays;
+  for (SafetensorsEntry &entry : entries)
+    arrays.push_back(
+        {std::move(entry.name), entry.dtype, std::move(entry.shape),
+         mapped->bytes().subspan(entry.offset, entry.bytes), mapped, true});
+  return arrays;
+}
+
+std::vector<ArrayView> mapArrays(const std::filesystem::path &file) {
+  std::filesystem::path kind = file.extension();
+  verifyNoFolder(file);
+  if (kind == ".npz")
+    return mapNpz(file);
+  if (kind == ".safetensors")
+    return mapSafetensors(file);
+  if (kind == ".npy") {
+    auto mapped = std::make_shared<MappedFile>(file);
+    return {viewNpy(mapped->bytes(), "", "'" + file.string() + "'", mapped)};
+  }
+  std::vector<ArrayView> arrays;
+  for (Array &array : readArrays(file))
+    arrays.push_back(toView(std::move(array)));
+  return arrays;
 }
 
 void verifyWritableKind(const std::filesystem::path &file) {

@@ -92,8 +92,8 @@ static void transposeFrom(const std::byte *from, std::byte *to,
   }
 }
 
-Array parseNpy(std::span<const std::byte> bytes, std::string name,
-               const std::string &where) {
+NpyLayout parseNpyLayout(std::span<const std::byte> bytes,
+                         const std::string &where) {
   std::string_view text(reinterpret_cast<const char *>(bytes.data()),
                         bytes.size());
   if (bytes.size() < 12 || !text.starts_with(Magic))
@@ -105,20 +105,36 @@ Array parseNpy(std::span<const std::byte> bytes, std::string name,
     fail(ExitMismatch, "{}: npy header is cut off", where);
 
   NpyHeader header = parseHeader(text.substr(start, length), where);
-  Array array{std::move(name), header.dtype->dtype, header.shape, {}};
-  size_t expected = elementCount(array.shape) * header.dtype->bytes;
+  size_t expected = elementCount(header.shape) * header.dtype->bytes;
   std::span<const std::byte> data = bytes.subspan(start + length);
   if (data.size() < expected)
     fail(ExitMismatch, "{}: holds {} of data, expected {}", where,
          counted(data.size(), "byte"), expected);
-  if (header.fortranOrder && array.shape.size() > 1) {
-    array.data.resize(expected);
-    transposeFrom(data.data(), array.data.data(), array.shape,
-                  header.dtype->bytes);
+  return {header.dtype->dtype, header.fortranOrder && header.shape.size() > 1,
+          std::move(header.shape), data.first(expected)};
+}
+
+Array parseNpy(std::span<const std::byte> bytes, std::string name,
+               const std::string &where) {
+  NpyLayout layout = parseNpyLayout(bytes, where);
+  Array array{std::move(name), layout.dtype, std::move(layout.shape), {}};
+  if (layout.isFortran) {
+    array.data.resize(layout.data.size());
+    transposeFrom(layout.data.data(), array.data.data(), array.shape,
+                  dtypeInfo(array.dtype).bytes);
   } else {
-    array.data.assign(data.begin(), data.begin() + expected);
+    array.data.assign(layout.data.begin(), layout.data.end());
   }
   return array;
+}
+
+ArrayView viewNpy(std::span<const std::byte> bytes, std::string name,
+                  const std::string &where, std::shared_ptr<const void> owner) {
+  NpyLayout layout = parseNpyLayout(bytes, where);
+  if (layout.isFortran)
+    return toView(parseNpy(bytes, std::move(name), where));
+  return {std::move(name), layout.dtype,     std::move(layout.shape),
+          layout.data,     std::move(owner), /*isMapped=*/true};
 }
 
 std::vector<std::byte> formatNpy(const Array &array, const std::string &where) {

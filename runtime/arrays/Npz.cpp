@@ -5,8 +5,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/arrays/Formats.h"
+#include "runtime/support/MappedFile.h"
 
 #include <memory>
+#include <optional>
 #include <zip.h>
 
 namespace cleave::rt {
@@ -42,22 +44,80 @@ static std::vector<std::byte> readMember(zip_t *archive, zip_uint64_t index,
   return bytes;
 }
 
-std::vector<Array> readNpz(const std::filesystem::path &file) {
+namespace {
+using Archive = std::unique_ptr<zip_t, void (*)(zip_t *)>;
+
+/// A member, and what messages call it.
+struct Member {
+  std::string name, where;
+};
+} // namespace
+
+static Archive openArchive(const std::filesystem::path &file) {
   int code = 0;
-  std::unique_ptr<zip_t, void (*)(zip_t *)> archive(
-      zip_open(file.c_str(), ZIP_RDONLY, &code), zip_discard);
+  Archive archive(zip_open(file.c_str(), ZIP_RDONLY, &code), zip_discard);
   if (!archive)
     fail(ExitMismatch, "cannot open '{}': {}", file.string(), errorText(code));
-  std::vector<Array> arrays;
-  zip_int64_t count = zip_get_num_entries(archive.get(), 0);
+  return archive;
+}
+
+static std::vector<Member> listMembers(zip_t *archive,
+                                       const std::filesystem::path &file) {
+  std::vector<Member> members;
+  zip_int64_t count = zip_get_num_entries(archive, 0);
   for (zip_int64_t i = 0; i < count; ++i) {
-    const char *raw = zip_get_name(archive.get(), i, ZIP_FL_ENC_RAW);
+    const char *raw = zip_get_name(archive, i, ZIP_FL_ENC_RAW);
     std::string name = raw ? raw : "";
     if (name.ends_with(Suffix))
       name.resize(name.size() - Suffix.size());
     std::string where = fmt::format("'{}', array '{}'", file.string(), name);
-    std::vector<std::byte> bytes = readMember(archive.get(), i, where);
-    arrays.push_back(parseNpy(bytes, name, where));
+    members.push_back({std::move(name), std::move(where)});
+  }
+  return members;
+}
+
+std::vector<Array> readNpz(const std::filesystem::path &file) {
+  Archive archive = openArchive(file);
+  std::vector<Array> arrays;
+  for (auto &[name, where] : listMembers(archive.get(), file)) {
+    std::vector<std::byte> bytes =
+        readMember(archive.get(), arrays.size(), where);
+    arrays.push_back(parseNpy(bytes, std::move(name), where));
+  }
+  return arrays;
+}
+
+/// The bytes of a member that is stored as it is; none if it is not.
+static std::optional<std::span<const std::byte>>
+findStored(zip_t *archive, size_t index, std::span<const std::byte> file,
+           uint64_t offset, const std::string &where) {
+  zip_stat_t stat;
+  if (zip_stat_index(archive, index, 0, &stat) != 0)
+    fail(ExitMismatch, "{}: {}", where, zip_strerror(archive));
+  if (stat.comp_method != ZIP_CM_STORE || stat.encryption_method != ZIP_EM_NONE)
+    return std::nullopt;
+  if (offset > file.size() || stat.size > file.size() - offset)
+    fail(ExitMismatch, "{}: is cut off", where);
+  return file.subspan(offset, stat.size);
+}
+
+std::vector<ArrayView> mapNpz(const std::filesystem::path &file) {
+  Archive archive = openArchive(file);
+  auto mapped = std::make_shared<MappedFile>(file);
+  std::vector<Member> members = listMembers(archive.get(), file);
+  std::vector<uint64_t> offsets =
+      findZipData(mapped->bytes(), fmt::format("'{}'", file.string()));
+  if (offsets.size() != members.size())
+    fail(ExitMismatch, "'{}': its directory is damaged", file.string());
+  std::vector<ArrayView> arrays;
+  for (auto &[name, where] : members) {
+    size_t i = arrays.size();
+    auto stored =
+        findStored(archive.get(), i, mapped->bytes(), offsets[i], where);
+    arrays.push_back(stored
+                         ? viewNpy(*stored, std::move(name), where, mapped)
+                         : toView(parseNpy(readMember(archive.get(), i, where),
+                                           std::move(name), where)));
   }
   return arrays;
 }

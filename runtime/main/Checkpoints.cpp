@@ -11,7 +11,7 @@
 
 namespace cleave::rt {
 
-static bool hasMutableState(const Manifest &manifest) {
+bool hasMutableState(const Manifest &manifest) {
   return std::any_of(manifest.programs.begin(), manifest.programs.end(),
                      [](const ProgramInfo &program) {
                        return std::any_of(
@@ -39,16 +39,16 @@ static void prepareFolder(const std::filesystem::path &folder) {
   verifyWritablePlace(folder / "step");
 }
 
-int64_t Checkpoints::start(int64_t wantedSteps) {
+Progress Checkpoints::start() {
   bool isFirst = transport.rank() == 0;
+  Progress progress;
   if (!options.resume) {
     phase(transport, "preparing checkpoints", [&] {
       if (isFirst && !options.checkpoint.empty())
         prepareFolder(options.checkpoint);
     });
-    return 0;
+    return progress;
   }
-  Progress progress;
   phase(transport, "reading a checkpoint", [&] {
     last = findCheckpoint(options.checkpoint);
     if (last.empty())
@@ -57,36 +57,40 @@ int64_t Checkpoints::start(int64_t wantedSteps) {
     if (isFirst)
       prepareFolder(options.checkpoint);
     progress = readCheckpoint(last, manifest, transport.rank(), run.state());
-    if (progress.step >= wantedSteps)
-      fail(ExitUsage, "--resume: '{}' has {} already, {} {} wanted in all",
-           last.string(), counted(progress.step, "step"), wantedSteps,
-           wantedSteps == 1 ? "is" : "are");
     run.pushState();
   });
   if (isFirst)
     logf(LogLevel::Info, "resumed after step {} from '{}'", progress.step,
          last.string());
-  return written = progress.step;
+  written = progress.step;
+  return progress;
 }
 
-void Checkpoints::write(int64_t done) {
+void Checkpoints::verifyLeft(int64_t wantedSteps) const {
+  if (written >= wantedSteps)
+    fail(ExitUsage, "--resume: '{}' has {} already, {} {} wanted in all",
+         last.string(), counted(written, "step"), wantedSteps,
+         wantedSteps == 1 ? "is" : "are");
+}
+
+void Checkpoints::write(const Progress &done) {
   run.fetchState();
-  last = writeCheckpoint(options.checkpoint, {done}, manifest, run.state(),
+  last = writeCheckpoint(options.checkpoint, done, manifest, run.state(),
                          transport);
-  written = done;
+  written = done.step;
   if (transport.rank() == 0)
     logf(LogLevel::Info, "wrote '{}'", last.string());
 }
 
-void Checkpoints::afterStep(int64_t done) {
-  if (options.checkpointEvery && done % options.checkpointEvery == 0)
+void Checkpoints::afterStep(const Progress &done) {
+  if (options.checkpointEvery && done.step % options.checkpointEvery == 0)
     write(done);
 }
 
-std::string Checkpoints::finish(int64_t done) {
+std::string Checkpoints::finish(const Progress &done) {
   if (options.checkpoint.empty())
     return "";
-  if (done != written)
+  if (done.step != written)
     write(done);
   return fmt::format("; the checkpoint is '{}'", last.string());
 }

@@ -8,6 +8,9 @@
 
 namespace cleave::rt {
 
+/// Whether steps change anything that could be kept.
+bool hasMutableState(const Manifest &manifest);
+
 /// The checkpoints of one run, as its options want them. All ranks make the
 /// same calls.
 class Checkpoints {
@@ -16,17 +19,19 @@ public:
   Checkpoints(const RunOptions &options, const Manifest &manifest, RankRun &run,
               Transport &transport);
 
-  /// Reads the last checkpoint if the run is to go on from there. Returns the
-  /// steps that are done.
-  int64_t start(int64_t wantedSteps);
-  /// Writes a checkpoint if one is due after `done` steps.
-  void afterStep(int64_t done);
+  /// Reads the last checkpoint if the run is to go on from there. Returns where
+  /// the run stands.
+  Progress start();
+  /// Throws Failure (ExitUsage) where what was read leaves nothing to do.
+  void verifyLeft(int64_t wantedSteps) const;
+  /// Writes a checkpoint if one is due after the steps done.
+  void afterStep(const Progress &done);
   /// Writes a checkpoint of the end, unless that is written already. Returns
   /// what a message may add, "; checkpoint ..." or "".
-  std::string finish(int64_t done);
+  std::string finish(const Progress &done);
 
 private:
-  void write(int64_t done);
+  void write(const Progress &done);
 
   const RunOptions &options;
   const Manifest &manifest;

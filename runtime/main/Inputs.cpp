@@ -27,9 +27,10 @@ static std::string describedAll(std::span<const TensorInfo> tensors) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-static std::vector<Array> readNamed(const InputFile &input,
-                                    std::span<const TensorInfo> expected) {
-  std::vector<Array> arrays = readArrays(input.file);
+/// Gives the arrays of a file the names of inputs.
+template <typename AnyArray>
+static void nameArrays(std::vector<AnyArray> &arrays, const InputFile &input,
+                       std::span<const TensorInfo> expected) {
   if (!input.name.empty()) {
     if (arrays.size() != 1)
       fail(ExitMismatch,
@@ -37,7 +38,7 @@ static std::vector<Array> readNamed(const InputFile &input,
            input.file.string(), arrays.size(), input.name);
     arrays[0].name = input.name;
   }
-  for (Array &array : arrays)
+  for (AnyArray &array : arrays)
     if (array.name.empty()) {
       if (expected.size() != 1)
         fail(ExitMismatch,
@@ -45,8 +46,15 @@ static std::vector<Array> readNamed(const InputFile &input,
              input.file.string(), expected.size(), input.file.string());
       array.name = expected[0].name;
     }
-  return arrays;
 }
+
+namespace {
+/// What the files hold: the arrays of --input, and those of --data.
+struct Given {
+  std::vector<Array> arrays;
+  std::vector<ArrayView> samples;
+};
+} // namespace
 
 static const TensorInfo *find(std::span<const TensorInfo> tensors,
                               const std::string &name) {
@@ -57,16 +65,22 @@ static const TensorInfo *find(std::span<const TensorInfo> tensors,
 }
 
 static std::vector<std::string>
-findProblems(std::span<const Array> arrays,
-             std::span<const TensorInfo> expected) {
+findProblems(const Given &given, std::span<const TensorInfo> expected) {
   std::vector<std::string> problems;
-  std::set<std::string> given;
-  for (const Array &array : arrays) {
+  std::set<std::string> names;
+  for (const ArrayView &samples : given.samples)
+    if (!find(expected, samples.name))
+      problems.push_back(
+          fmt::format("the model has no input '{}'", samples.name));
+    else if (!names.insert(samples.name).second)
+      problems.push_back(
+          fmt::format("input '{}' is given twice", samples.name));
+  for (const Array &array : given.arrays) {
     const TensorInfo *info = find(expected, array.name);
     if (!info)
       problems.push_back(
           fmt::format("the model has no input '{}'", array.name));
-    else if (!given.insert(array.name).second)
+    else if (!names.insert(array.name).second)
       problems.push_back(fmt::format("input '{}' is given twice", array.name));
     else if (array.dtype != info->dtype || array.shape != info->shape)
       problems.push_back(
@@ -75,18 +89,18 @@ findProblems(std::span<const Array> arrays,
                       dtypeInfo(info->dtype).name, listed(info->shape)));
   }
   for (const TensorInfo &tensor : expected)
-    if (!given.contains(tensor.name))
+    if (!names.contains(tensor.name))
       problems.push_back(fmt::format("input '{}' is missing", tensor.name));
   return problems;
 }
 
 /// The bucket that the arrays fit; the error is about the one that they fit
 /// best.
-static size_t chooseBucket(std::span<const Array> arrays,
-                           const Buckets &buckets) {
+static size_t chooseBucket(const Given &given,
+                           std::span<const Manifest> buckets) {
   std::vector<std::string> least, taken;
   for (size_t i = 0; i < buckets.size(); ++i) {
-    std::vector<std::string> problems = findProblems(arrays, buckets[i].inputs);
+    std::vector<std::string> problems = findProblems(given, buckets[i].inputs);
     if (problems.empty())
       return i;
     if (i == 0 || problems.size() < least.size())
@@ -97,19 +111,44 @@ static size_t chooseBucket(std::span<const Array> arrays,
        fmt::join(taken, "; or "));
 }
 
-BoundInputs readInputs(std::span<const InputFile> files,
-                       const Buckets &buckets) {
-  std::vector<Array> given;
-  for (const InputFile &file : files)
-    for (Array &array : readNamed(file, buckets.front().inputs))
-      given.push_back(std::move(array));
+/// All arrays of the files, by the names of inputs.
+template <typename AnyArray>
+static std::vector<AnyArray>
+readAll(std::span<const InputFile> files, std::span<const TensorInfo> expected,
+        std::vector<AnyArray> (*read)(const std::filesystem::path &)) {
+  std::vector<AnyArray> all;
+  for (const InputFile &file : files) {
+    std::vector<AnyArray> arrays = read(file.file);
+    nameArrays(arrays, file, expected);
+    std::ranges::move(arrays, std::back_inserter(all));
+  }
+  return all;
+}
 
-  BoundInputs inputs{chooseBucket(given, buckets), {}};
-  for (const TensorInfo &tensor : buckets[inputs.bucket].inputs)
-    inputs.arrays.push_back(std::move(
-        *std::find_if(given.begin(), given.end(), [&](const Array &array) {
-          return array.name == tensor.name;
-        })));
+/// Moves the array of each input, where there is one, to its place.
+template <typename AnyArray, typename Place>
+static void place(std::vector<AnyArray> &arrays,
+                  std::span<const TensorInfo> inputs,
+                  std::vector<Place> &places) {
+  places.resize(inputs.size());
+  for (AnyArray &array : arrays)
+    places[find(inputs, array.name) - inputs.data()] = std::move(array);
+}
+
+BoundInputs readInputs(std::span<const InputFile> files,
+                       std::span<const InputFile> data,
+                       const Buckets &buckets) {
+  const std::vector<TensorInfo> &names = buckets.front().inputs;
+  Given given{readAll(files, names, readArrays),
+              readAll(data, names, mapArrays)};
+  std::span<const Manifest> candidates(buckets);
+  BoundInputs inputs{
+      chooseBucket(given, data.empty() ? candidates : candidates.first(1)),
+      {},
+      {}};
+  const std::vector<TensorInfo> &chosen = buckets[inputs.bucket].inputs;
+  place(given.arrays, chosen, inputs.arrays);
+  place(given.samples, chosen, inputs.samples);
   return inputs;
 }
 

@@ -1,24 +1,17 @@
 //===- Rank.cpp - the life of one rank, from start-up check to outputs ----===//
-//
-// Latency is that of the slowest rank: ranks meet before each step.
-//
-//===----------------------------------------------------------------------===//
 
 #include "runtime/main/Rank.h"
 
 #include "runtime/Threads.h"
 #include "runtime/main/Agree.h"
-#include "runtime/main/Checkpoints.h"
 #include "runtime/main/Inputs.h"
 #include "runtime/main/RankRun.h"
 #include "runtime/main/Report.h"
-#include "runtime/main/Settings.h"
-#include "runtime/main/StepLog.h"
+#include "runtime/main/Steps.h"
 #include "runtime/program/Program.h"
 #include "runtime/support/Counted.h"
 #include "runtime/support/Dtype.h"
 #include "runtime/support/Log.h"
-#include "runtime/support/Stop.h"
 
 #include <algorithm>
 #include <thread>
@@ -36,55 +29,6 @@ int threadCount(int wanted, const Transport &transport) {
     return wanted;
   int cores = static_cast<int>(std::thread::hardware_concurrency());
   return std::clamp(cores / transport.localSize(), 1, allowed);
-}
-
-/// Meets the others before a step; ends the run on all ranks when one of them
-/// was asked to stop.
-static void startStep(const RunOptions &options, int64_t done,
-                      Checkpoints &checkpoints, Transport &transport) {
-  auto stops = static_cast<int32_t>(isStopRequested());
-  transport.world().allReduce(&stops, &stops, 1, CLEAVE_I32, CLEAVE_MAX,
-                              "start of step");
-  if (!stops)
-    return;
-  std::string kept = checkpoints.finish(done);
-  transport.finish();
-  int64_t steps = int64_t{options.warmup} + options.repeat;
-  throw AgreedFailure(ExitStopped,
-                      fmt::format("stopped on request after {} of {} steps; "
-                                  "outputs are not written{}",
-                                  done, steps, kept));
-}
-
-/// Runs the steps that are not done yet; returns the times of those behind the
-/// warm-up, in milliseconds.
-static std::vector<double> runSteps(const RunOptions &options,
-                                    const Manifest &manifest, RankRun &run,
-                                    Settings &settings, StepLog &log,
-                                    Transport &transport) {
-  Checkpoints checkpoints(options, manifest, run, transport);
-  int64_t steps = int64_t{options.warmup} + options.repeat;
-  int64_t done = checkpoints.start(steps);
-  std::vector<double> milliseconds;
-  for (; done < steps; checkpoints.afterStep(++done)) {
-    bool isTimed = done >= options.warmup;
-    if (isTimed && !options.trace.empty() && !run.context().trace) {
-      transport.world().barrier("start of trace");
-      run.context().trace = std::make_unique<Trace>();
-    }
-    startStep(options, done, checkpoints, transport);
-    settings.start(done + 1);
-    run.pushSettings();
-    auto start = std::chrono::steady_clock::now();
-    run.step();
-    std::chrono::duration<double, std::milli> time =
-        std::chrono::steady_clock::now() - start;
-    if (isTimed)
-      milliseconds.push_back(time.count());
-    log.write(done + 1, settings.rate(), run);
-  }
-  checkpoints.finish(done);
-  return milliseconds;
 }
 
 static std::vector<Array> makeArrays(std::span<const TensorInfo> tensors) {
@@ -119,6 +63,17 @@ struct Results {
 };
 } // namespace
 
+static std::unique_ptr<TrainingData> openData(const RunOptions &options,
+                                              InputData arrays,
+                                              const Manifest &manifest,
+                                              int rank) {
+  DataSet samples(std::move(arrays), manifest, rank);
+  Batches batches(samples, options.seed.value_or(0),
+                  hasSetting(manifest, "samples"));
+  return std::make_unique<TrainingData>(
+      TrainingData{std::move(samples), std::move(batches)});
+}
+
 /// A run that leaves no trace is hardly what its user wants.
 static bool saysNothing(const RunOptions &options) {
   return !options.report && options.output.empty() && options.compare.empty() &&
@@ -128,27 +83,22 @@ static bool saysNothing(const RunOptions &options) {
 /// The inputs of all ranks come from the same files, so they choose the same
 /// bucket.
 static const Manifest &readInputsOf(const RunOptions &options,
-                                    const Buckets &buckets,
-                                    std::vector<Array> &inputs,
+                                    const Buckets &buckets, BoundInputs &inputs,
                                     Transport &transport) {
-  size_t bucket = 0;
-  phase(transport, "reading inputs", [&] {
-    BoundInputs bound = readInputs(options.inputs, buckets);
-    bucket = bound.bucket;
-    inputs = std::move(bound.arrays);
-  });
-  return buckets[bucket];
+  phase(transport, "reading inputs",
+        [&] { inputs = readInputs(options.inputs, options.data, buckets); });
+  return buckets[inputs.bucket];
 }
 
 void runRank(const RunOptions &options, const Buckets &buckets,
              const CleaveProgram *linked, Transport &transport) {
   bool isFirst = transport.rank() == 0;
   verifySameBuild(buckets.front(), transport);
-  std::vector<Array> inputs;
+  BoundInputs inputs;
   const Manifest &manifest = readInputsOf(options, buckets, inputs, transport);
   std::unique_ptr<RankRun> run;
-  std::unique_ptr<Settings> settings;
-  StepLog log;
+  std::unique_ptr<TrainingData> data;
+  std::unique_ptr<Steps> steps;
   Results results;
   phase(transport, "loading", [&] {
     if (isFirst)
@@ -156,6 +106,9 @@ void runRank(const RunOptions &options, const Buckets &buckets,
     bool isLinked = &manifest == &buckets.front();
     const CleaveProgram &program =
         findProgram(manifest, transport.rank(), isLinked ? linked : nullptr);
+    if (!options.data.empty())
+      data = openData(options, std::move(inputs.samples), manifest,
+                      transport.rank());
     DeviceOptions device;
     device.deadlines = options.deadlines;
     // A step that is replayed makes no calls that a trace could note.
@@ -164,19 +117,15 @@ void runRank(const RunOptions &options, const Buckets &buckets,
     run = std::make_unique<RankRun>(manifest, program, transport,
                                     threadCount(options.threads, transport),
                                     device);
-    run->setInputs(addresses(inputs));
-    inputs.clear();
-    settings = std::make_unique<Settings>(
-        options.train, manifest, manifest.programOf(transport.rank()),
-        run->state().addresses(), int64_t{options.warmup} + options.repeat);
-    if (!options.log.empty())
-      log.open(options.log, manifest, isFirst);
+    run->setInputs(addresses(inputs.arrays));
+    inputs.arrays.clear();
+    steps =
+        std::make_unique<Steps>(options, manifest, *run, data.get(), transport);
   });
   transport.connect(manifest.groups);
   run->connect();
 
-  std::vector<double> times =
-      runSteps(options, manifest, *run, *settings, log, transport);
+  std::vector<double> times = steps->execute();
   std::vector<Array> outputs;
   if (isFirst)
     outputs = makeArrays(manifest.outputs);

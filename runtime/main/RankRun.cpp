@@ -101,12 +101,26 @@ void RankRun::setInputs(std::span<const void *const> wholes) {
   for (size_t i = 0; i < info.inputs.size(); ++i) {
     const PortInfo &port = info.inputs[i];
     const TensorInfo &input = manifest.inputs[port.index];
+    if (!wholes[port.index])
+      continue;
     Slice slice = sliceOf(port, input.shape, coords, manifest.axisSizes);
     takeSlice(static_cast<const std::byte *>(wholes[port.index]), input.shape,
               inputs[i].data(), port.shape, slice, dtypeBytes(input.dtype));
     if (onDevice)
       onDevice->setInput(i, inputs[i]);
   }
+}
+
+void RankRun::setBatch(const DataSet &data, std::span<const int64_t> ids) {
+  for (size_t i = 0; i < info.inputs.size(); ++i)
+    if (data.take(info.inputs[i], ids, inputs[i].data()) && onDevice)
+      onDevice->setInput(i, inputs[i]);
+}
+
+void RankRun::readAhead(const DataSet &data,
+                        std::span<const int64_t> ids) const {
+  for (const PortInfo &port : info.inputs)
+    data.readAhead(port, ids);
 }
 
 void RankRun::step() {

@@ -9,6 +9,7 @@
 #define CLEAVE_RUNTIME_MAIN_RANKRUN_H
 
 #include "runtime/Context.h"
+#include "runtime/data/DataSet.h"
 #include "runtime/main/DeviceMemory.h"
 #include "runtime/program/State.h"
 
@@ -25,8 +26,13 @@ public:
   /// Connects the ranks' devices, if the program has one. All ranks call it.
   void connect();
 
-  /// Takes this rank's parts of whole inputs, in the order of the manifest.
+  /// Takes this rank's parts of whole inputs, in the order of the manifest. An
+  /// input that has no address stays as it is.
   void setInputs(std::span<const void *const> wholes);
+  /// Takes this rank's parts of the batch of these samples.
+  void setBatch(const DataSet &data, std::span<const int64_t> ids);
+  /// Has the system read those parts in the background.
+  void readAhead(const DataSet &data, std::span<const int64_t> ids) const;
   /// Runs the program once; throws its first error.
   void step();
   /// Writes the whole outputs, in the order of the manifest, on rank 0; others

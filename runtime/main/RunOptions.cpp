@@ -63,6 +63,26 @@ static CLI::Validator isNumber() {
   return CLI::Validator(verify, "X");
 }
 
+/// The samples and how often steps take them; `steps` says how many steps.
+static void addDataFlags(CLI::App &app, RunOptions &options,
+                         std::vector<std::string> &files, CLI::Option *steps) {
+  auto *data =
+      app.add_option("--data", files,
+                     "[NAME=]FILE of samples, along the batch dim of each "
+                     "input: each step takes the next batch, in an order that "
+                     "--seed shuffles. Mapped: .npy, .npz that is not "
+                     "compressed, .safetensors")
+          ->take_all();
+  app.add_option("--epochs", options.epochs,
+                 "how often to go through the data (default: once, or as "
+                 "--steps says)")
+      ->check(inWholeRange(1, MostRuns))
+      ->needs(data)
+      ->excludes(steps);
+  app.add_option("--seed", options.seed, "of the order of samples (default: 0)")
+      ->needs(data);
+}
+
 static void addTrainFlags(CLI::App &app, RunOptions &options) {
   app.add_option("--lr", options.train.rate, "learning rate")
       ->check(isNumber());
@@ -80,7 +100,12 @@ static void addTrainFlags(CLI::App &app, RunOptions &options) {
       ->check(isNumber());
   app.add_option(
       "--log", options.log,
-      "file for a line of JSON a step: step, scalar outputs, lr, ms");
+      "file for a line of JSON a step: step, scalar outputs, lr, ms, samples "
+      "a second, memory");
+  app.add_option("--progress", options.progress,
+                 "of a run that trains: bar, lines, none, or auto (default): "
+                 "bar on a terminal, else lines")
+      ->check(CLI::IsMember({"auto", "bar", "lines", "none"}));
 }
 
 static void applyLogLevel(const RunOptions &options) {
@@ -95,7 +120,7 @@ std::optional<RunOptions>
 parseRunOptions(int argc, char **argv, const std::filesystem::path &directory) {
   RunOptions options;
   options.directory = directory;
-  std::vector<std::string> inputs;
+  std::vector<std::string> inputs, data;
   CLI::App app("Runs this rank of a compiled model.");
   app.add_option("--input", inputs,
                  "[NAME=]FILE of whole tensors: .npz .npy .safetensors .pb")
@@ -138,6 +163,7 @@ parseRunOptions(int argc, char **argv, const std::filesystem::path &directory) {
                "start from the last checkpoint of that folder; --repeat counts "
                "the steps from the first on")
       ->needs(checkpoint);
+  addDataFlags(app, options, data, repeat);
   addTrainFlags(app, options);
   app.add_option("--trace", options.trace, "folder for trace.json");
   app.add_flag("--no-graph{false}", options.graph,
@@ -158,7 +184,12 @@ parseRunOptions(int argc, char **argv, const std::filesystem::path &directory) {
   }
   for (const std::string &text : inputs)
     options.inputs.push_back(parseInput(text));
-  options.report = options.json || warmup->count() || repeat->count();
+  for (const std::string &text : data)
+    options.data.push_back(parseInput(text));
+  if (!data.empty() && !options.epochs && !repeat->count())
+    options.epochs = 1;
+  options.report =
+      options.json || warmup->count() || repeat->count() || !data.empty();
   if (!options.output.empty())
     verifyWritableKind(options.output);
   applyLogLevel(options);

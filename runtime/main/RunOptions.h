@@ -27,12 +27,15 @@ struct TrainOptions {
 struct RunOptions {
   std::filesystem::path directory;
   std::vector<InputFile> inputs;
+  std::vector<InputFile> data;   ///< samples of all steps; none: --input alone
   std::filesystem::path output;  ///< empty: outputs are not written
   std::filesystem::path compare; ///< expected outputs; empty: none
   double tolerance = 1e-4;       ///< of Difference::relative
   int warmup = 0;
   int repeat = 1;
-  bool report = false; ///< print latency and memory
+  int64_t epochs = 0;           ///< of the data, instead of `repeat`; 0: none
+  std::optional<uint64_t> seed; ///< of the order of the data
+  bool report = false;          ///< print latency and memory
   bool json = false;
   int threads = 0; ///< 0: this rank's share of the cores
   Deadlines deadlines;
@@ -42,6 +45,8 @@ struct RunOptions {
   bool resume = false;              ///< start from the last checkpoint
   TrainOptions train;
   std::filesystem::path log; ///< a line of JSON a step; empty: none
+  /// How a run that trains shows how far it is: auto, bar, lines or none.
+  std::string progress = "auto";
   std::string logLevel;
   bool graph = true; ///< of a device: replay a captured step
   bool tf32 = false; ///< of a device: products of f32 in tf32

@@ -30,24 +30,26 @@ static std::optional<double> getFlag(const TrainOptions &options,
   return kind == "decay" ? options.decay : std::nullopt;
 }
 
+bool hasSetting(const Manifest &manifest, const std::string &kind) {
+  for (const ProgramInfo &program : manifest.programs)
+    for (const StateInfo &state : program.state)
+      if (state.setting && state.setting->kind == kind)
+        return true;
+  return false;
+}
+
 static void verifyFlags(const TrainOptions &options, const Manifest &manifest) {
   const std::pair<const char *, const char *> flags[] = {
       {"rate", "--lr"}, {"clip", "--clip"}, {"decay", "--weight-decay"}};
-  for (auto [kind, flag] : flags) {
-    bool isKnown = false;
-    for (const ProgramInfo &program : manifest.programs)
-      for (const StateInfo &state : program.state)
-        isKnown |= state.setting && state.setting->kind == kind;
-    if (getFlag(options, kind) && !isKnown)
+  for (auto [kind, flag] : flags)
+    if (getFlag(options, kind) && !hasSetting(manifest, kind))
       fail(ExitUsage, "{}: '{}' was compiled without it", flag,
            manifest.directory.string());
-  }
 }
 
 Settings::Settings(const TrainOptions &options, const Manifest &manifest,
-                   const ProgramInfo &program, void *const *states,
-                   int64_t total)
-    : options(options), total(total) {
+                   const ProgramInfo &program, void *const *states)
+    : options(options) {
   verifyFlags(options, manifest);
   for (size_t i = 0; i < program.state.size(); ++i)
     if (const std::optional<SettingInfo> &info = program.state[i].setting) {
@@ -57,12 +59,15 @@ Settings::Settings(const TrainOptions &options, const Manifest &manifest,
     }
 }
 
-void Settings::start(int64_t t) {
+void Settings::start(const StepNumbers &numbers) {
+  int64_t t = numbers.step;
   for (const Setting &setting : settings) {
     const std::string &kind = setting.info.kind;
     double value = setting.value;
     if (kind == "rate")
-      currentRate = value *= getRateShare(options, t, total);
+      currentRate = value *= getRateShare(options, t, numbers.total);
+    if (kind == "samples" && numbers.samples)
+      value = static_cast<double>(numbers.samples);
     double left = 1 - std::pow(setting.info.base, static_cast<double>(t));
     if (kind == "correction")
       value = 1 / left;

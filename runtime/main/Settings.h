@@ -17,16 +17,25 @@ namespace cleave::rt {
 /// warm-up, then stays, or falls to 0 along a line or half a cosine.
 double getRateShare(const TrainOptions &options, int64_t t, int64_t total);
 
+/// A step, for what depends on it.
+struct StepNumbers {
+  int64_t step;        ///< from 1
+  int64_t total;       ///< steps of the run, from the first on
+  int64_t samples = 0; ///< of the batch that count; 0: all
+};
+
+/// Whether programs of the manifest take a setting of this kind.
+bool hasSetting(const Manifest &manifest, const std::string &kind);
+
 class Settings {
 public:
   /// `states`: addresses in the order of the program's states, with their
   /// defaults. Throws Failure (ExitUsage) for a flag of something that no
   /// program of the manifest has.
   Settings(const TrainOptions &options, const Manifest &manifest,
-           const ProgramInfo &program, void *const *states, int64_t total);
+           const ProgramInfo &program, void *const *states);
 
-  /// For step t, from 1.
-  void start(int64_t t);
+  void start(const StepNumbers &numbers);
   /// Of the step that was started last; 0 if the program has none.
   double rate() const { return currentRate; }
 
@@ -38,7 +47,6 @@ private:
   };
 
   TrainOptions options;
-  int64_t total;
   double currentRate = 0;
   std::vector<Setting> settings;
 };

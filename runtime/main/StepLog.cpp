@@ -8,43 +8,20 @@
 
 namespace cleave::rt {
 
-void StepLog::open(const std::filesystem::path &path, const Manifest &manifest,
-                   bool isFirst) {
-  isOpen = true;
-  writes = isFirst;
-  file = path;
-  for (size_t i = 0; i < manifest.outputs.size(); ++i) {
-    const TensorInfo &output = manifest.outputs[i];
-    bool isFloat = output.dtype == CLEAVE_F32 || output.dtype == CLEAVE_F64;
-    if (output.shape.empty() && isFloat)
-      scalars.push_back({static_cast<int>(i), output.name, output.dtype});
-  }
-  if (!isFirst)
-    return;
-  stream.open(path);
+StepLog::StepLog(const std::filesystem::path &path, bool goesOn)
+    : file(path), stream(path, goesOn ? std::ios::app : std::ios::trunc) {
   if (!stream)
     fail(ExitUsage, "cannot write '{}'", path.string());
-  last = std::chrono::steady_clock::now();
 }
 
-void StepLog::write(int64_t step, double rate, RankRun &run) {
-  if (!isOpen)
-    return;
-  nlohmann::ordered_json line{{"step", step}};
-  for (const Scalar &scalar : scalars) {
-    double wide = 0;
-    float narrow = 0;
-    bool isNarrow = scalar.dtype == CLEAVE_F32;
-    run.gatherOutput(scalar.index, isNarrow ? static_cast<void *>(&narrow)
-                                            : static_cast<void *>(&wide));
-    line[scalar.name] = isNarrow ? narrow : wide;
-  }
-  if (!writes)
-    return;
-  auto now = std::chrono::steady_clock::now();
-  line["lr"] = rate;
-  line["ms"] = std::chrono::duration<double, std::milli>(now - last).count();
-  last = now;
+void StepLog::write(const StepFigures &figures) {
+  nlohmann::ordered_json line{{"step", figures.step}};
+  for (const auto &[name, value] : figures.outputs)
+    line[name] = value;
+  line["lr"] = figures.rate;
+  line["ms"] = figures.milliseconds;
+  line["samples_per_s"] = figures.samplesPerSecond;
+  line["peak_memory_bytes"] = figures.peakMemory;
   stream << line.dump() << std::endl;
   if (!stream)
     fail(ExitDevice, "cannot write '{}'", file.string());

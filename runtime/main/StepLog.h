@@ -1,37 +1,26 @@
 //===- StepLog.h - a line of JSON a step ----------------------------------===//
-
 #ifndef CLEAVE_RUNTIME_MAIN_STEPLOG_H
 #define CLEAVE_RUNTIME_MAIN_STEPLOG_H
 
-#include "runtime/main/RankRun.h"
+#include "runtime/main/StepFigures.h"
 
-#include <chrono>
+#include <filesystem>
 #include <fstream>
 
 namespace cleave::rt {
 
-/// Of all ranks, which bring their scalar outputs to the first one.
+/// {"step", each float scalar output by its name, "lr", "ms", "samples_per_s",
+/// "peak_memory_bytes"}.
 class StepLog {
 public:
-  /// Throws Failure (ExitUsage) when the first rank cannot write there.
-  void open(const std::filesystem::path &path, const Manifest &manifest,
-            bool isFirst);
-  /// {"step", each float scalar output by its name, "lr", "ms" since the line
-  /// before}. All ranks call it; nothing happens where no log is open.
-  void write(int64_t step, double rate, RankRun &run);
+  /// Adds to what is there if `goesOn`. Throws Failure (ExitUsage) when it
+  /// cannot write there.
+  StepLog(const std::filesystem::path &path, bool goesOn);
+  void write(const StepFigures &figures);
 
 private:
-  struct Scalar {
-    int index;
-    std::string name;
-    CleaveDtype dtype;
-  };
-
-  std::vector<Scalar> scalars;
-  bool isOpen = false, writes = false;
   std::filesystem::path file;
   std::ofstream stream;
-  std::chrono::steady_clock::time_point last;
 };
 
 } // namespace cleave::rt

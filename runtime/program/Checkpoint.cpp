@@ -139,6 +139,11 @@ static void complete(const std::filesystem::path &side,
                      const Progress &progress, const Manifest &manifest) {
   nlohmann::ordered_json json = {{"step", progress.step},
                                  {"model", manifest.model}};
+  if (const auto &data = progress.data)
+    json["data"] = {{"seed", data->seed},
+                    {"samples", data->samples},
+                    {"epoch", data->epoch},
+                    {"next", data->next}};
   std::string text = json.dump(2) + "\n";
   std::filesystem::path file = side / ProgressFile;
   std::ofstream(file).close();
@@ -195,13 +200,27 @@ std::filesystem::path findCheckpoint(const std::filesystem::path &directory) {
   return last;
 }
 
+static DataPosition readPosition(const nlohmann::json &json) {
+  DataPosition position{json.at("seed"), json.at("samples"), json.at("epoch"),
+                        json.at("next")};
+  if (position.samples < 1 || position.epoch < 0 || position.next < 0 ||
+      position.next > position.samples)
+    fail(ExitMismatch, "place {} of epoch {} is not in data of {} samples",
+         position.next, position.epoch, position.samples);
+  return position;
+}
+
 static Progress readProgress(const std::filesystem::path &file) {
   std::ifstream stream(file);
   if (!stream)
     fail(ExitMismatch, "cannot open '{}': {}", file.string(),
          std::strerror(errno));
   try {
-    return {nlohmann::json::parse(stream).at("step").get<int64_t>()};
+    nlohmann::json json = nlohmann::json::parse(stream);
+    Progress progress{json.at("step"), std::nullopt};
+    if (auto data = json.find("data"); data != json.end())
+      progress.data = readPosition(*data);
+    return progress;
   } catch (const nlohmann::json::exception &error) {
     fail(ExitMismatch, "'{}': {}", file.string(), error.what());
   }

@@ -5,7 +5,8 @@
 //
 //   model/   model-00001-of-0000N.safetensors, model.safetensors.index.json
 //   optim/   the same for the states of the optimizer, if there are any
-//   trainer_state.json   {"step", "model"}
+//   trainer_state.json   {"step", "model", "data": {"seed", "samples",
+//                        "epoch", "next"}}; "data" where the run has --data
 //
 // Every rank writes its parts in place; a part that several ranks hold is
 // written by the first. The folder is made beside its place, under a name that
@@ -16,6 +17,7 @@
 #ifndef CLEAVE_RUNTIME_PROGRAM_CHECKPOINT_H
 #define CLEAVE_RUNTIME_PROGRAM_CHECKPOINT_H
 
+#include "runtime/data/Position.h"
 #include "runtime/program/State.h"
 
 namespace cleave::rt {
@@ -23,6 +25,7 @@ namespace cleave::rt {
 /// Where a run stands.
 struct Progress {
   int64_t step = 0; ///< steps done
+  std::optional<DataPosition> data;
 };
 
 /// Writes the checkpoint of `progress`. All ranks call it; a failure of one is

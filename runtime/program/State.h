@@ -12,6 +12,7 @@
 #include "runtime/Context.h"
 #include "runtime/program/Manifest.h"
 #include "runtime/support/AlignedBuffer.h"
+#include "runtime/support/MappedFile.h"
 
 namespace cleave::rt {
 
@@ -22,7 +23,6 @@ public:
   RankState(const Manifest &manifest, int rank);
   RankState(const RankState &) = delete;
   RankState &operator=(const RankState &) = delete;
-  ~RankState();
 
   /// Addresses in the order of the program's state table.
   void *const *addresses() const { return pointers.data(); }
@@ -30,11 +30,9 @@ public:
   void declareConstants(CleaveContext &context) const;
 
 private:
-  void map(const std::filesystem::path &file);
   void place(const StateInfo &info, int64_t offset, int64_t bytes);
 
-  std::byte *mapped = nullptr;
-  size_t mappedBytes = 0;
+  std::optional<MappedFile> file;
   std::vector<void *> pointers;
   std::vector<AlignedBuffer> copies;
   struct Constant {

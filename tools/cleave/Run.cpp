@@ -12,6 +12,9 @@
 #include "tools/cleave/Verbs.h"
 #include "tools/cleave/Watch.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringRef.h"
+
 #include <cstdio>
 #include <dlfcn.h>
 #include <memory>
@@ -58,6 +61,15 @@ static int runLoopback(const RunFlags &flags) {
               argv.data());
 }
 
+/// mpirun stands between the ranks and the terminal, which they cannot see
+/// then.
+static bool needsBar(const RunFlags &flags) {
+  return isatty(STDERR_FILENO) &&
+         llvm::none_of(flags.rest, [](llvm::StringRef flag) {
+           return flag.starts_with("--progress");
+         });
+}
+
 static std::vector<std::string> getCommand(const RunFlags &flags,
                                            int64_t world) {
   std::vector<std::string> command;
@@ -70,6 +82,8 @@ static std::vector<std::string> getCommand(const RunFlags &flags,
   }
   command.push_back(flags.out + "/" + format::Launcher);
   command.insert(command.end(), flags.rest.begin(), flags.rest.end());
+  if (world > 1 && needsBar(flags))
+    command.insert(command.end(), {"--progress", "bar"});
   return command;
 }
 
@@ -99,10 +113,12 @@ void cleave::addRun(CLI::App &app, Verb &verb) {
   command->footer("All other flags go to the ranks: --input [NAME=]FILE, "
                   "--output FILE, --warmup W, --repeat R, --json, --threads T, "
                   "--trace DIR, --compare FILE, --tolerance T, --timeout S, "
-                  "--start-timeout S, --log-level L; of training: --steps N, "
+                  "--start-timeout S, --log-level L; of training: --data "
+                  "[NAME=]FILE, --epochs N, --steps N, --seed S, "
                   "--checkpoint DIR, --checkpoint-every K, --resume, --lr R, "
                   "--lr-schedule S, --lr-warmup N, --clip X, --weight-decay W, "
-                  "--log FILE. OUT/launch --help says what they do.");
+                  "--log FILE, --progress P. OUT/launch --help says what they "
+                  "do.");
   command->callback([command, flags, &verb] {
     flags->rest = command->remaining();
     verb = [flags] { return run(*flags); };

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 
@@ -106,6 +107,41 @@ TEST(Arrays, ReadsOnnxTensors) {
             std::vector<int8_t>({-1, 5}));
   EXPECT_EQ(values<double>(readArrays(input("doubles.pb"))[0]),
             std::vector<double>{-1.5});
+}
+
+// Tests that mapped arrays are those that are read, and that data stay in the
+// file where it holds them as they are.
+TEST(Arrays, MapsWhatItReads) {
+  const std::pair<const char *, bool> files[] = {
+      {"stored.npz", true},      {"wide.npz", true},
+      {"two.safetensors", true}, {"deflated.npz", false},
+      {"fortran.npy", false},    {"raw.pb", false}};
+  for (auto [file, isMapped] : files) {
+    std::vector<Array> expected = readArrays(input(file));
+    std::vector<ArrayView> found = mapArrays(input(file));
+    ASSERT_EQ(found.size(), expected.size()) << file;
+    for (size_t i = 0; i < found.size(); ++i) {
+      EXPECT_EQ(found[i].name, expected[i].name);
+      EXPECT_EQ(found[i].dtype, expected[i].dtype);
+      EXPECT_EQ(found[i].shape, expected[i].shape);
+      EXPECT_EQ(found[i].isMapped, isMapped) << file;
+      EXPECT_TRUE(std::ranges::equal(found[i].data, expected[i].data)) << file;
+    }
+  }
+}
+
+// Tests that an archive whose directory was overwritten is refused, not read
+// beyond its end.
+TEST(Arrays, RefusesDamagedDirectories) {
+  std::ifstream stream(input("stored.npz"), std::ios::binary);
+  std::string image(std::istreambuf_iterator<char>(stream), {});
+  std::string file = testing::TempDir() + "damaged.npz";
+  size_t directory = image.find("PK\1\2");
+  ASSERT_NE(directory, image.npos);
+  image.replace(directory + 42, 4, "\x01\x02\x03\x04"); // a member's offset
+  std::ofstream(file, std::ios::binary) << image;
+  std::string message = failureOf([&] { mapArrays(file); });
+  EXPECT_NE(message.find(file), std::string::npos) << message;
 }
 
 // Tests that what is written is read back, in each format.

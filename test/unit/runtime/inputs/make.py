@@ -3,10 +3,12 @@
 usage: make.py FOLDER        (the files are checked in: this says where they come from)
 """
 
+import io
 import json
 import os
 import struct
 import sys
+import zlib
 
 import numpy as np
 import onnx
@@ -35,6 +37,30 @@ np.save(path("big-endian.npy"), np.arange(3, dtype=">f4"))
 with open(path("cut-off.npy"), "wb") as file:
     np.save(file, np.arange(100, dtype=np.float32))
     file.truncate(200)
+
+
+
+def write_wide_archive(file, name, image):
+    """A zip archive whose directory has all sizes and offsets in 64-bit fields only, as those
+    of more than 4 GiB have."""
+    crc, size, full = zlib.crc32(image), len(image), 0xFFFFFFFF
+    sizes = struct.pack("<QQ", size, size)
+    extra = struct.pack("<HH", 1, len(sizes)) + sizes
+    member = struct.pack("<IHHHHHIIIHH", 0x04034B50, 45, 0, 0, 0, 0x21, crc, full, full, len(name), len(extra))
+    member += name + extra + image
+    extra = struct.pack("<HH", 1, 24) + sizes + struct.pack("<Q", 0)
+    directory = struct.pack("<IHHHHHHIIIHHHHHII", 0x02014B50, 45, 45, 0, 0, 0, 0x21, crc, full, full, len(name),
+                            len(extra), 0, 0, 0, 0, full) + name + extra
+    end = struct.pack("<IQHHIIQQQQ", 0x06064B50, 44, 45, 45, 0, 0, 1, 1, len(directory), len(member))
+    end += struct.pack("<IIQI", 0x07064B50, 0, len(member) + len(directory), 1)
+    end += struct.pack("<IHHHHIIH", 0x06054B50, 0, 0, 0xFFFF, 0xFFFF, full, full, 0)
+    with open(file, "wb") as stream:
+        stream.write(member + directory + end)
+
+
+image = io.BytesIO()
+np.save(image, half)
+write_wide_archive(path("wide.npz"), b"half.npy", image.getvalue())
 
 bf16 = (half.view(np.uint32) >> 16).astype(np.uint16)
 header = json.dumps({
