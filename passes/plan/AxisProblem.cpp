@@ -239,11 +239,15 @@ bool AxisProblem::isPinned(size_t tensor) const {
 }
 
 /// A parameter is stored as it is used: that it is gathered at each use is for
-/// the user to ask. A value stays partial within its stage.
+/// the user to ask. A value stays partial within its stage. What micro-batches
+/// have parts of is summed as a whole: there is no scattering over time.
 double AxisProblem::getCost(size_t tensor, const AxisState &from,
                             const AxisState &to, bool crossesStage) const {
   const LocalTensor &shape = local.tensors[tensor];
   if (to.kind == AxisState::Partial && crossesStage)
+    return kForbidden;
+  if (axis.microBatches > 1 && from.kind == AxisState::Partial &&
+      to.kind == AxisState::Split)
     return kForbidden;
   if (isSameLayout(from, to, shape.shape, axis.link.size))
     return 0;

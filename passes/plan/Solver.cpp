@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <set>
 
 using namespace cleave::plan;
@@ -22,9 +23,16 @@ struct Table {
   std::vector<double> costs;
 };
 
+/// What a variable is fixed to, where a table would grow too large.
+enum class Choice {
+  Greedy, ///< its value in a first, greedy solution
+  Bound,  ///< the value that costs least by the tables that it is in
+};
+
 class Elimination {
 public:
-  Elimination(const Problem &problem, const SolverOptions &options);
+  Elimination(const Problem &problem, const SolverOptions &options,
+              Choice choice);
   /// The assignment, before refinement.
   Solution run();
 
@@ -34,6 +42,9 @@ private:
   double getTableSize(size_t variable) const;
   void eliminate(size_t variable);
   void fix(size_t variable, size_t value);
+  size_t chooseValue(size_t variable);
+  size_t findLeastBound(size_t variable) const;
+  std::vector<double> getOwnCosts(size_t variable) const;
   void addTable(const Table &table);
   double lookUp(const Table &table) const;
   void addColumn(const Table &table, size_t variable,
@@ -43,6 +54,8 @@ private:
 
   const Problem &problem;
   const SolverOptions &options;
+  Choice choice;
+  std::vector<size_t> greedy; ///< made when it is needed
   std::vector<std::set<size_t>> neighbours;
   std::vector<bool> isGone;
   std::vector<size_t> fill;                ///< fill-in if it went now
@@ -127,8 +140,10 @@ static void refine(const Problem &problem, Solution &solution) {
 
 //===-- Elimination -------------------------------------------------------===//
 
-Elimination::Elimination(const Problem &problem, const SolverOptions &options)
-    : problem(problem), options(options), neighbours(problem.variables.size()),
+Elimination::Elimination(const Problem &problem, const SolverOptions &options,
+                         Choice choice)
+    : problem(problem), options(options), choice(choice),
+      neighbours(problem.variables.size()),
       isGone(problem.variables.size(), false),
       fill(problem.variables.size(), 0), buckets(problem.variables.size()) {
   for (const Edge &edge : problem.edges)
@@ -278,6 +293,56 @@ void Elimination::fix(size_t variable, size_t value) {
     fill[v] = countFill(v);
 }
 
+/// What each value of `variable` costs by the tables over it alone.
+std::vector<double> Elimination::getOwnCosts(size_t variable) const {
+  std::vector<double> costs(problem.getDomain(variable), 0);
+  for (const Table &table : buckets[variable])
+    if (table.scope.size() == 1)
+      std::transform(costs.begin(), costs.end(), table.costs.begin(),
+                     costs.begin(), std::plus<>());
+  return costs;
+}
+
+/// Each table says what a value costs at least, whatever the others are, whose
+/// own costs count, too. Tables that variables left which went know what these
+/// needed.
+size_t Elimination::findLeastBound(size_t variable) const {
+  std::vector<double> bounds = getOwnCosts(variable);
+  for (const Table &table : buckets[variable]) {
+    if (table.scope.size() == 1)
+      continue;
+    std::vector<double> costs = table.costs;
+    size_t stride = costs.size(), own = 0;
+    for (size_t v : table.scope) {
+      size_t domain = problem.getDomain(v);
+      stride /= domain;
+      if (v == variable) {
+        own = stride;
+        continue;
+      }
+      std::vector<double> other = getOwnCosts(v);
+      for (size_t i = 0; i < costs.size(); ++i)
+        costs[i] += other[i / stride % domain];
+    }
+    std::vector<double> least(bounds.size(), kForbidden);
+    for (size_t i = 0; i < costs.size(); ++i) {
+      double &best = least[i / own % bounds.size()];
+      best = std::min(best, costs[i]);
+    }
+    std::transform(bounds.begin(), bounds.end(), least.begin(), bounds.begin(),
+                   std::plus<>());
+  }
+  return std::min_element(bounds.begin(), bounds.end()) - bounds.begin();
+}
+
+size_t Elimination::chooseValue(size_t variable) {
+  if (choice == Choice::Bound)
+    return findLeastBound(variable);
+  if (greedy.empty())
+    greedy = solveGreedily(problem);
+  return greedy[variable];
+}
+
 /// From the last that went to the first, each takes its best value.
 void Elimination::assignBack() {
   for (size_t i = order.size(); i-- > 0;) {
@@ -299,20 +364,17 @@ void Elimination::assignBack() {
 
 Solution Elimination::run() {
   solution.values.assign(problem.variables.size(), 0);
-  std::vector<size_t> greedy;
   for (size_t next; (next = pickNext()) < isGone.size();) {
     if (getTableSize(next) <= static_cast<double>(options.maxTableEntries)) {
       eliminate(next);
       continue;
     }
-    if (greedy.empty())
-      greedy = solveGreedily(problem);
     // The widest neighbour goes: most entries saved for one fixed choice.
     size_t widest = next;
     for (size_t v : neighbours[next])
       if (problem.getDomain(v) > problem.getDomain(widest))
         widest = v;
-    fix(widest, greedy[widest]);
+    fix(widest, chooseValue(widest));
   }
   assignBack();
   solution.cost = problem.getCost(solution.values);
@@ -321,12 +383,16 @@ Solution Elimination::run() {
 
 std::optional<Solution> cleave::plan::solve(const Problem &problem,
                                             const SolverOptions &options) {
-  Solution solution = Elimination(problem, options).run();
-  if (!solution.exact)
-    refine(problem, solution);
-  if (std::isinf(solution.cost))
-    return std::nullopt;
-  return solution;
+  for (Choice choice : {Choice::Greedy, Choice::Bound}) {
+    Solution solution = Elimination(problem, options, choice).run();
+    if (!solution.exact)
+      refine(problem, solution);
+    if (!std::isinf(solution.cost))
+      return solution;
+    if (solution.exact)
+      break;
+  }
+  return std::nullopt;
 }
 
 std::string cleave::plan::verify(const Problem &problem,

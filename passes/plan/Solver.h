@@ -9,7 +9,8 @@
 // Where a table would exceed the bound, one of its variables is fixed to the
 // value it has in a first, greedy solution; at the end sweeps over all
 // variables improve the result while they can. `exact` is false then, and
-// `fixed` says where.
+// `fixed` says where. Where that leads to a forbidden choice, all is repeated
+// with the values that cost least by the tables at hand.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +31,7 @@ struct Solution {
   std::vector<size_t> values; ///< one per variable
   double cost = 0;
   bool exact = true;
-  std::vector<size_t> fixed; ///< variables fixed by the greedy solution
+  std::vector<size_t> fixed; ///< variables that were fixed
 };
 
 /// The cheapest assignment; nullopt if the forbidden costs leave none (or,

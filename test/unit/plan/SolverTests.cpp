@@ -79,6 +79,23 @@ TEST(Solver, BoundedTablesAreReported) {
   }
 }
 
+// Tests that where the first choices lead to forbidden ones, others are made:
+// all variables have to be equal, the first would be 0, and the last cannot.
+TEST(Solver, BoundedTablesLeaveDeadEnds) {
+  Problem problem;
+  for (size_t v = 0; v < 7; ++v)
+    problem.addVariable("v", {v == 6 ? kForbidden : 0, 1, 2});
+  std::vector<double> equal(9, kForbidden);
+  equal[0] = equal[4] = equal[8] = 0;
+  for (size_t a = 0; a < 7; ++a)
+    for (size_t b = a + 1; b < 7; ++b)
+      problem.addEdge(a, b, equal);
+  std::optional<Solution> solution = solve(problem, {/*maxTableEntries=*/16});
+  ASSERT_TRUE(solution.has_value());
+  EXPECT_EQ(solution->values, std::vector<size_t>(7, 1));
+  EXPECT_FALSE(solution->exact);
+}
+
 // Tests that a long chain with skips is solved exactly, and quickly.
 TEST(Solver, LongChainWithSkips) {
   std::mt19937 random(3);
