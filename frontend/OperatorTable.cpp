@@ -28,6 +28,7 @@ OperatorTable::OperatorTable() {
   registerRecurrent(*this);
   registerUnpooling(*this);
   registerSpectrum(*this);
+  registerOptimizers(*this);
 }
 
 void OperatorTable::onOp(llvm::StringRef domain, llvm::StringRef name,

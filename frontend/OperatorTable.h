@@ -66,6 +66,7 @@ void registerScan(OperatorTable &table);
 void registerRecurrent(OperatorTable &table);
 void registerUnpooling(OperatorTable &table);
 void registerSpectrum(OperatorTable &table);
+void registerOptimizers(OperatorTable &table);
 
 } // namespace cleave
 
