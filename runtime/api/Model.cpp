@@ -78,7 +78,10 @@ CleaveModel::CleaveModel(const char *out, const CleaveOptions &options) {
   }
 }
 
-CleaveModel::~CleaveModel() { close(); }
+// Who closes a model has nobody to tell that a rank could not be ended.
+CleaveModel::~CleaveModel() {
+  (void)catchFailure([&] { close(); });
+}
 
 void CleaveModel::close() {
   onAll([](Rank &rank) {

@@ -6,6 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+// The names are compiler-rt's.
+// NOLINTBEGIN(bugprone-reserved-identifier)
+
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -32,3 +35,5 @@ extern "C" __bf16 __truncdfbf2(double value) {
     bits |= 1;
   return __truncsfbf2(std::bit_cast<float>(bits));
 }
+
+// NOLINTEND(bugprone-reserved-identifier)
