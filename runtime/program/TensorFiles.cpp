@@ -5,6 +5,7 @@
 #include "runtime/Arrays.h"
 #include "runtime/support/Dtype.h"
 #include "runtime/support/Error.h"
+#include "runtime/support/ReplaceFile.h"
 
 #include <cerrno>
 #include <cstring>
@@ -62,16 +63,6 @@ void placeTensors(TensorPlaces &tensors, const std::string &name) {
   }
 }
 
-static void writeText(const std::filesystem::path &file,
-                      const std::string &text) {
-  std::ofstream stream(file, std::ios::binary);
-  stream << text;
-  stream.close();
-  if (!stream)
-    fail(ExitDevice, "cannot write '{}': {}", file.string(),
-         std::strerror(errno));
-}
-
 void makeTensorFiles(const std::filesystem::path &folder,
                      const std::string &name, const TensorPlaces &tensors) {
   Json index = {{"metadata", {{"total_size", 0}}},
@@ -92,15 +83,17 @@ void makeTensorFiles(const std::filesystem::path &folder,
         begin = std::min(begin, tensor.offset);
     std::string header = headerOf(tensors, file, begin);
     uint64_t length = header.size();
-    writeText(folder / file,
-              std::string(reinterpret_cast<const char *>(&length), 8) + header);
+    replaceFile(folder / file,
+                std::string(reinterpret_cast<const char *>(&length), 8) +
+                    header);
     std::error_code error;
     std::filesystem::resize_file(folder / file, end, error);
     if (error)
       fail(ExitDevice, "cannot write '{}': {}", (folder / file).string(),
            error.message());
   }
-  writeText(folder / (name + ".safetensors.index.json"), index.dump(2) + "\n");
+  replaceFile(folder / (name + ".safetensors.index.json"),
+              index.dump(2) + "\n");
 }
 
 static void addTable(TensorPlaces &tensors, const std::filesystem::path &folder,
