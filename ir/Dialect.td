@@ -24,6 +24,7 @@ def CleaveDialect : Dialect {
     * `cleave.sharding` on function arguments and results: their sharding.
     * `cleave.name` on function arguments and results: the user's name.
     * `cleave.stage`: i64, the pipeline stage of a logical op.
+    * `cleave.schedule_kind` of the module: gpipe or 1f1b.
     * `cleave.buffer`: where the result of a rank op lives (see BufferAttr).
   }];
   let useDefaultAttributePrinterParser = 1;

@@ -56,7 +56,7 @@ void cleave::buildPipeline(mlir::OpPassManager &pm,
   buildPartitionPipeline(pm);
   verify(createVerifyLocalPass());
   pm.addPass(createFormChunksPass());
-  pm.addPass(createOrderChunksPass({options.schedule}));
+  pm.addPass(createOrderChunksPass());
   verify(createVerifyCollectivesPass());
   bool isCuda = options.target == "cuda";
   pm.addPass(createWidenProductsPass({/*narrow=*/isCuda}));

@@ -26,8 +26,6 @@ struct PipelineOptions {
   /// The result that is the loss, where none is added.
   DifferentiatePassOptions differentiate;
   AddOptimizerPassOptions optimizer;
-  /// gpipe or 1f1b.
-  std::string schedule = "1f1b";
   /// cpu or cuda: what the libraries of the target want of layouts and types.
   std::string target = "cpu";
 };

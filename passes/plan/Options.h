@@ -38,6 +38,9 @@ struct PlanOptions {
   /// Parts of the batch that are processed one after the other; the search
   /// treats them with dp as one axis, for both divide the batch.
   int64_t microBatches = 0;
+  /// gpipe or 1f1b: the order of micro-batches in training. Empty: that of the
+  /// plan file, else left to the schedule phase.
+  std::string schedule;
   /// The least batch of all buckets of the model, which dp has to divide; 0: it
   /// is the only one.
   int64_t leastBatch = 0;

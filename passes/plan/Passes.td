@@ -39,6 +39,7 @@ def PlanPass : Pass<"cleave-plan", "::mlir::ModuleOp"> {
     Option<"tp", "tp", "int64_t", "0", "ranks that share tensors; 0: open">,
     Option<"pp", "pp", "int64_t", "0", "pipeline stages; 0: open">,
     Option<"microBatches", "microbatches", "int64_t", "0", "parts of the batch that are processed one after the other; 0: open">,
+    Option<"schedule", "schedule", "std::string", "", "gpipe or 1f1b, the order of micro-batches in training; empty: open">,
     Option<"leastBatch", "least-batch", "int64_t", "0", "of all buckets of the model, which dp has to divide; 0: that of the module">,
     Option<"ranks", "ranks", "int64_t", "0", "ranks that will run; 0: those of the cluster, or as many as needed">,
     Option<"shards", "shards", "std::string", "", "patterns GLOB=DIMS, separated by ;">,

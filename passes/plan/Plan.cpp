@@ -73,6 +73,7 @@ FailureOr<plan::PlanOptions> PlanPass::readOptions() {
   options.tp = tp;
   options.pp = pp;
   options.microBatches = microBatches;
+  options.schedule = schedule;
   options.leastBatch = leastBatch;
   options.ranks = ranks;
   options.shards = splitPatterns(shards);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/plan/PlanFile.h"
+#include "ir/ScheduleKind.h"
 #include "passes/plan/Json.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -84,6 +85,8 @@ llvm::json::Value cleave::writePlan(ModuleOp module) {
   plan["axes"] = std::move(axes);
   plan["microbatches"] = microBatches;
   plan["stages"] = std::move(stages);
+  if (auto schedule = module->getAttrOfType<StringAttr>(ScheduleAttrName))
+    plan["schedule"] = schedule.getValue();
   for (StringRef section : kSections)
     plan[section] = llvm::json::Object();
   for (const Tensor &tensor : graph->tensors)
@@ -191,13 +194,19 @@ LogicalResult PlanReader::readEntry(StringRef key,
       return fail() << "'microbatches' must be a positive integer";
     return success();
   }
+  if (key == "schedule") {
+    file.schedule = value.getAsString().value_or("").str();
+    if (!isSchedule(file.schedule))
+      return fail() << "'schedule' must be gpipe or 1f1b";
+    return success();
+  }
   for (auto [kind, section] : llvm::enumerate(kSections))
     if (key == section)
       return readSection(value, kind);
-  return fail() << "unknown key '" << key
-                << "', expected one of version, axes, microbatches, stages, "
-                << llvm::join(ArrayRef<StringRef>(kSections), ", ")
-                << ", predictions";
+  return fail()
+         << "unknown key '" << key
+         << "', expected one of version, axes, microbatches, schedule, stages, "
+         << llvm::join(ArrayRef<StringRef>(kSections), ", ") << ", predictions";
 }
 
 FailureOr<PlanFile> PlanReader::readFile() {

@@ -2,7 +2,7 @@
 //
 // {
 //   "version": 1,
-//   "axes": {"tp": 2}, "microbatches": 1,
+//   "axes": {"tp": 2}, "microbatches": 1, "schedule": "gpipe",
 //   "stages": [{"ranks": [0, 1], "nodes": ["fc1", "act", "fc2"]}],
 //   "inputs": {"x": "-,-"}, "params": {"w": "-,tp"}, "values": {"fc2": "-,-;
 //   sum over tp"}, "predictions": {...}
@@ -39,6 +39,7 @@ struct PlanFile {
   bool isBase = false;
   std::map<std::string, int64_t> axes; ///< ranks along each
   int64_t microBatches = 1;
+  std::string schedule; ///< gpipe, 1f1b; empty: not said
   std::vector<std::vector<std::string>> stages; ///< node names
   /// By tensor kind: name and layout.
   std::vector<std::pair<std::string, std::string>> tensors[3];

@@ -9,6 +9,7 @@
 #include "passes/plan/Planner.h"
 
 #include "ir/Figures.h"
+#include "ir/ScheduleKind.h"
 #include "passes/plan/CandidateTable.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -180,6 +181,17 @@ static LogicalResult verifyRankCount(ModuleOp module, const Cluster &cluster) {
   return success();
 }
 
+static LogicalResult writeSchedule(ModuleOp module, StringRef schedule) {
+  if (schedule.empty())
+    return success();
+  if (!isSchedule(schedule))
+    return module.emitError()
+           << "schedule must be gpipe or 1f1b, found '" << schedule << "'";
+  module->setAttr(ScheduleAttrName,
+                  StringAttr::get(module.getContext(), schedule));
+  return success();
+}
+
 LogicalResult cleave::planModule(ModuleOp module, PlanOptions options,
                                  const std::optional<Cluster> &given) {
   if (!module.getOps<MeshOp>().empty())
@@ -190,7 +202,9 @@ LogicalResult cleave::planModule(ModuleOp module, PlanOptions options,
   if (failed(readFile(module, options, request)))
     return failure();
   FailureOr<Graph> graph = Graph::read(module);
-  if (failed(graph) || failed(readAnnotations(*graph, options, given, request)))
+  if (failed(graph) ||
+      failed(readAnnotations(*graph, options, given, request)) ||
+      failed(writeSchedule(module, options.schedule)))
     return failure();
   FailureOr<std::vector<PlanSizes>> sizes =
       enumerateSizes(*graph, options, given);

@@ -47,6 +47,16 @@ static LogicalResult mergeSize(ModuleOp module, StringRef name, int64_t &size,
   return success();
 }
 
+static LogicalResult mergeSchedule(ModuleOp module, std::string &schedule,
+                                   const std::string &planned, StringRef plan) {
+  if (!schedule.empty() && !planned.empty() && schedule != planned)
+    return module.emitError() << "--schedule " << schedule << " contradicts "
+                              << plan << ", which has " << planned;
+  if (!planned.empty())
+    schedule = planned;
+  return success();
+}
+
 LogicalResult cleave::plan::mergeSizes(ModuleOp module, PlanOptions &options,
                                        const PlanFile &file) {
   for (const auto &[name, size] : file.axes)
@@ -70,9 +80,10 @@ LogicalResult cleave::plan::mergeSizes(ModuleOp module, PlanOptions &options,
       failed(merge("pp", options.pp, pp)))
     return failure();
   // Another bucket's batch may want other parts.
-  return file.isBase
-             ? success()
-             : merge("microbatches", options.microBatches, file.microBatches);
+  if (!file.isBase &&
+      failed(merge("microbatches", options.microBatches, file.microBatches)))
+    return failure();
+  return mergeSchedule(module, options.schedule, file.schedule, plan);
 }
 
 //===-- Ranks -------------------------------------------------------------===//

@@ -9,6 +9,7 @@
 #include "passes/schedule/Passes.h"
 
 #include "ir/Cleave.h"
+#include "ir/ScheduleKind.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -64,17 +65,19 @@ namespace {
 struct OrderChunksPass : cleave::impl::OrderChunksPassBase<OrderChunksPass> {
   using OrderChunksPassBase::OrderChunksPassBase;
   void runOnOperation() override {
-    if (kind != "gpipe" && kind != "1f1b") {
+    auto said = getOperation()->getAttrOfType<StringAttr>(ScheduleAttrName);
+    if (said && !isSchedule(said)) {
       getOperation().emitError()
-          << "unknown schedule '" << kind << "'; expected gpipe or 1f1b";
+          << "unknown schedule " << said << "; expected gpipe or 1f1b";
       return signalPassFailure();
     }
+    StringRef kind = said ? said.getValue() : "1f1b";
     auto functions = llvm::to_vector(getOperation().getOps<func::FuncOp>());
     for (auto [stage, function] : llvm::enumerate(functions))
-      order(function, functions.size() - 1 - stage);
+      order(function, kind, functions.size() - 1 - stage);
   }
 
-  void order(func::FuncOp function, int64_t stagesBehind) {
+  void order(func::FuncOp function, StringRef kind, int64_t stagesBehind) {
     auto chunks = llvm::to_vector(function.getOps<ChunkOp>());
     if (chunks.empty())
       return;

@@ -41,16 +41,14 @@ def OrderChunksPass : Pass<"cleave-order-chunks", "::mlir::ModuleOp"> {
     then all backward. 1f1b: w = min(p - 1 - s, m) forward calls to warm up, then
     m - w times forward and backward in turn, then w backward calls to drain
     (PipeDream-Flush, arXiv 2006.09503). The slots of values that backward reads
-    are the micro-batches in flight: m, or w + 1.
+    are the micro-batches in flight: m, or w + 1. Which of the two is the module's
+    `cleave.schedule_kind`; without it 1f1b.
 
     After:
     ```mlir
     cleave.schedule [#cleave.loop<1 x ["forward" 0]>, #cleave.loop<3 x ["forward" 1, "backward" 0]>, #cleave.loop<1 x ["backward" 3]>]
     ```
   }];
-  let options = [
-    Option<"kind", "kind", "std::string", "\"1f1b\"", "gpipe or 1f1b">,
-  ];
   let dependentDialects = ["::cleave::CleaveDialect"];
 }
 

@@ -67,7 +67,7 @@ static void addPlanFlags(CLI::App &command, CompileFlags &flags) {
   addSize("--microbatches", plan.microBatches,
           "parts of the batch that pass the stages one after the other");
   command
-      .add_option("--schedule", flags.pipeline.schedule,
+      .add_option("--schedule", plan.schedule,
                   "order of micro-batches in training: gpipe or 1f1b (default)")
       ->check(CLI::IsMember({"gpipe", "1f1b"}));
   command

@@ -35,6 +35,20 @@
 // RUN: not cleave-opt %t/mlp.mlir --cleave-plan="plan=%t/part.json tp=2" 2>&1 | FileCheck %s --check-prefix=FLAG
 // FLAG: error: --tp 2 contradicts plan '{{.*}}part.json', which has tp=3
 
+// Tests that a plan keeps the order of micro-batches, that its replay has the same,
+// and that a flag may not say another.
+// RUN: cleave-opt %t/mlp.mlir --cleave-plan="pp=2 microbatches=2 schedule=gpipe output=%t/order.json"
+// RUN: FileCheck %s --check-prefix=ORDER --input-file=%t/order.json
+// ORDER: "schedule": "gpipe"
+// RUN: cleave-opt %t/mlp.mlir --cleave-plan=plan=%t/order.json | FileCheck %s --check-prefix=REPLAY
+// REPLAY: module attributes {{.*}}cleave.schedule_kind = "gpipe"
+// RUN: not cleave-opt %t/mlp.mlir --cleave-plan="plan=%t/order.json schedule=1f1b" 2>&1 | FileCheck %s --check-prefix=OTHER
+// OTHER: error: --schedule 1f1b contradicts plan '{{.*}}order.json', which has gpipe
+// RUN: not cleave-opt %t/mlp.mlir --cleave-plan=schedule=zigzag 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// UNKNOWN: error: schedule must be gpipe or 1f1b, found 'zigzag'
+// RUN: not cleave-opt %t/mlp.mlir --cleave-plan=plan=%t/schedule.json 2>&1 | FileCheck %s --check-prefix=SCHEDULE
+// SCHEDULE: schedule.json:1:1: error: 'schedule' must be gpipe or 1f1b
+
 // Tests that a plan that does not fit names what does not.
 // RUN: not cleave-opt %t/mlp.mlir --cleave-plan=plan=%t/param.json 2>&1 | FileCheck %s --check-prefix=PARAM
 // PARAM: error: plan '{{.*}}param.json' names 'w' in 'params', which the model does not have
@@ -53,7 +67,7 @@
 // RUN: not cleave-opt %t/mlp.mlir --cleave-plan=plan=%t/version.json 2>&1 | FileCheck %s --check-prefix=VERSION
 // VERSION: version.json:1:1: error: plan has another version, expected 1
 // RUN: not cleave-opt %t/mlp.mlir --cleave-plan=plan=%t/key.json 2>&1 | FileCheck %s --check-prefix=KEY
-// KEY: key.json:1:1: error: unknown key 'axis', expected one of version, axes, microbatches, stages, inputs, params, values, predictions
+// KEY: key.json:1:1: error: unknown key 'axis', expected one of version, axes, microbatches, schedule, stages, inputs, params, values, predictions
 
 //--- mlp.mlir
 cleave.param @up : tensor<512x2048xf32>
@@ -80,5 +94,8 @@ func.func @main(%x: tensor<8x512xf32> {cleave.name = "x"}) -> (tensor<8x512xf32>
 {"version": 1
 //--- version.json
 {"version": 2}
+//--- schedule.json
+{"version": 1, "schedule": 2, "stages": [{"nodes": []}]}
+
 //--- key.json
 {"version": 1, "axis": {"tp": 2}}

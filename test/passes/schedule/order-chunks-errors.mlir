@@ -1,7 +1,7 @@
-// RUN: not cleave-opt %s --cleave-order-chunks=kind=zigzag 2>&1 | FileCheck %s
+// RUN: not cleave-opt %s --cleave-order-chunks 2>&1 | FileCheck %s
 
 // Tests that an unknown schedule is refused by name.
 
-// CHECK: error: unknown schedule 'zigzag'; expected gpipe or 1f1b
-module {
+// CHECK: error: unknown schedule "zigzag"; expected gpipe or 1f1b
+module attributes {cleave.schedule_kind = "zigzag"} {
 }

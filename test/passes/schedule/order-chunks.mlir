@@ -1,5 +1,8 @@
 // RUN: cleave-opt %s --cleave-order-chunks | FileCheck %s
-// RUN: cleave-opt %s --cleave-order-chunks=kind=gpipe | FileCheck %s --check-prefix=GPIPE
+// RUN: echo 'module attributes {cleave.schedule_kind = "gpipe"} {' > %t.mlir
+// RUN: cat %s >> %t.mlir
+// RUN: echo '}' >> %t.mlir
+// RUN: cleave-opt %t.mlir --cleave-order-chunks | FileCheck %s --check-prefix=GPIPE
 
 // Tests the warm-up, steady and drain loops of 1F1B over two stages with 4
 // micro-batches: the first stage runs one forward ahead and keeps two micro-batches,
