@@ -20,6 +20,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace cleave::rt {
@@ -60,6 +61,11 @@ void writeArrays(const std::filesystem::path &file,
 /// a folder where this process may not write. Throw Failure (ExitUsage).
 void verifyWritableKind(const std::filesystem::path &file);
 void verifyWritablePlace(const std::filesystem::path &file);
+
+/// Likewise: a kind of file that cannot hold an element type, or not so many
+/// arrays. One (name, element type) for each array. Throws Failure (ExitUsage).
+void verifyHolds(const std::filesystem::path &file,
+                 std::span<const std::pair<std::string, CleaveDtype>> arrays);
 
 /// Where a tensor lies in a .safetensors file.
 struct SafetensorsEntry {

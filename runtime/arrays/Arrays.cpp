@@ -7,6 +7,7 @@
 #include "runtime/Arrays.h"
 
 #include "runtime/arrays/Formats.h"
+#include "runtime/support/Dtype.h"
 #include "runtime/support/MappedFile.h"
 #include "runtime/support/ReplaceFile.h"
 
@@ -43,11 +44,7 @@ std::vector<std::byte> readBytes(const std::filesystem::path &file) {
 
 static void writeNpyFile(const std::filesystem::path &file,
                          std::span<const Array> arrays) {
-  if (arrays.size() != 1)
-    fail(ExitUsage,
-         "'{}' can hold one array, but there are {}; use .npz or .safetensors",
-         file.string(), arrays.size());
-  std::vector<std::byte> bytes = formatNpy(arrays[0], file.string());
+  std::vector<std::byte> bytes = formatNpy(arrays[0]);
   std::ofstream stream(file, std::ios::binary);
   stream.write(reinterpret_cast<const char *>(bytes.data()),
                static_cast<std::streamsize>(bytes.size()));
@@ -133,9 +130,28 @@ void verifyWritablePlace(const std::filesystem::path &file) {
     fail(ExitUsage, "cannot write '{}': it is a folder", file.string());
 }
 
+void verifyHolds(const std::filesystem::path &file,
+                 std::span<const std::pair<std::string, CleaveDtype>> arrays) {
+  std::filesystem::path kind = file.extension();
+  if (kind == ".npy" && arrays.size() != 1)
+    fail(ExitUsage,
+         "'{}' can hold one array, but there are {}; use .npz or .safetensors",
+         file.string(), arrays.size());
+  for (const auto &[name, dtype] : arrays)
+    if (kind != ".safetensors" && dtypeInfo(dtype).numpy.empty())
+      fail(ExitUsage,
+           "'{}': array '{}' is {}, which numpy's formats cannot hold; use "
+           ".safetensors",
+           file.string(), name, dtypeInfo(dtype).name);
+}
+
 void writeArrays(const std::filesystem::path &file,
                  std::span<const Array> arrays) {
   verifyWritableKind(file);
+  std::vector<std::pair<std::string, CleaveDtype>> heads;
+  for (const Array &array : arrays)
+    heads.emplace_back(array.name, array.dtype);
+  verifyHolds(file, heads);
   std::filesystem::path kind = file.extension();
   replaceFile(file, [&](const std::filesystem::path &side) {
     if (kind == ".npz")

@@ -28,8 +28,8 @@ NpyLayout parseNpyLayout(std::span<const std::byte> bytes,
                          const std::string &where);
 Array parseNpy(std::span<const std::byte> bytes, std::string name,
                const std::string &where);
-/// The .npy image of an array.
-std::vector<std::byte> formatNpy(const Array &array, const std::string &where);
+/// The .npy image of an array, whose type numpy has.
+std::vector<std::byte> formatNpy(const Array &array);
 
 std::vector<Array> readNpz(const std::filesystem::path &file);
 std::vector<ArrayView> mapNpz(const std::filesystem::path &file);

@@ -137,13 +137,8 @@ ArrayView viewNpy(std::span<const std::byte> bytes, std::string name,
           layout.data,     std::move(owner), /*isMapped=*/true};
 }
 
-std::vector<std::byte> formatNpy(const Array &array, const std::string &where) {
+std::vector<std::byte> formatNpy(const Array &array) {
   const DtypeInfo &info = dtypeInfo(array.dtype);
-  if (info.numpy.empty())
-    fail(ExitMismatch,
-         "'{}': array '{}' is {}, which numpy's formats cannot hold; write "
-         ".safetensors",
-         where, array.name, info.name);
   std::string comma = array.shape.size() == 1 ? "," : "";
   std::string dict = fmt::format(
       "{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}",

@@ -132,7 +132,7 @@ void writeNpz(const std::filesystem::path &file,
   // libzip reads the images when it closes the file: they must live until then.
   std::vector<std::vector<std::byte>> images;
   for (const Array &array : arrays) {
-    images.push_back(formatNpy(array, file.string()));
+    images.push_back(formatNpy(array));
     zip_source_t *source = zip_source_buffer(archive, images.back().data(),
                                              images.back().size(), 0);
     std::string member = array.name + std::string(Suffix);

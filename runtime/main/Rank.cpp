@@ -47,6 +47,16 @@ static std::vector<void *> addresses(std::vector<Array> &arrays) {
   return list;
 }
 
+/// All that would be wrong with the file after the run.
+static void verifyOutput(const std::filesystem::path &file,
+                         const Manifest &manifest) {
+  verifyWritablePlace(file);
+  std::vector<std::pair<std::string, CleaveDtype>> heads;
+  for (const TensorInfo &output : manifest.outputs)
+    heads.emplace_back(output.name, output.dtype);
+  verifyHolds(file, heads);
+}
+
 namespace {
 /// What rank 0 checks and reads before the run, for after it.
 struct Results {
@@ -54,7 +64,7 @@ struct Results {
 
   void prepare(const RunOptions &options, const Manifest &manifest) {
     if (!options.output.empty())
-      verifyWritablePlace(options.output);
+      verifyOutput(options.output, manifest);
     if (!options.trace.empty())
       Trace::makeFolder(options.trace);
     if (!options.compare.empty())

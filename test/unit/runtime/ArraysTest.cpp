@@ -206,6 +206,12 @@ TEST(Arrays, RefusesWhatFormatsCannotHold) {
   std::string message = failureOf([&] { writeArrays(file, arrays); });
   EXPECT_NE(message.find("array 'w' is bf16"), std::string::npos) << message;
   EXPECT_FALSE(std::ifstream(file).good());
+  std::vector<std::pair<std::string, CleaveDtype>> two = {{"a", CLEAVE_F32},
+                                                          {"b", CLEAVE_F32}};
+  EXPECT_EQ(failureOf([&] { verifyHolds("y.npy", two); }),
+            "'y.npy' can hold one array, but there are 2; use .npz or "
+            ".safetensors");
+  verifyHolds("y.npz", two);
   EXPECT_EQ(failureOf([] { verifyWritableKind("out.pb"); }),
             "cannot write 'out.pb': expected a name in .npz, .npy or "
             ".safetensors");
