@@ -61,6 +61,9 @@ public:
   virtual void conv(int slot, const CleaveConvDesc &desc, const void *input,
                     const void *weight, void *output,
                     const void *const *post) = 0;
+  virtual void convWeightGrad(int slot, const CleaveConvDesc &desc,
+                              const void *input, const void *doutput,
+                              void *dweight) = 0;
   virtual void copy(void *to, const void *from, size_t bytes) = 0;
   virtual void fill(void *to, size_t bytes, int value) = 0;
   virtual void storeIndex(void *to, int64_t value) = 0;

@@ -68,14 +68,7 @@ void CpuTarget::emitCall(StepBuilder &step, KernelOp kernel,
 }
 
 FailureOr<LibraryCall> CpuTarget::readLibrary(KernelOp kernel) {
-  switch (kernel.getKind()) {
-  case KernelKind::Matmul:
-    return readMatmul(kernel);
-  case KernelKind::Conv:
-    return readConv(kernel);
-  default:
-    return readConvWeightGrad(kernel);
-  }
+  return readLibraryCall(kernel);
 }
 
 Value CpuTarget::addConstant(StepBuilder &step, StringRef bytes) {

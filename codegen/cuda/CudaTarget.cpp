@@ -58,16 +58,8 @@ static int64_t countOps(KernelOp library, const LibraryCall &call) {
   return countFusedOps(desc);
 }
 
-static FailureOr<LibraryCall> readWhole(KernelOp library) {
-  return library.getKind() == KernelKind::Matmul ? readMatmul(library)
-                                                 : readConv(library);
-}
-
 LogicalResult CudaTarget::addPost(KernelOp library) {
-  if (library.getKind() == KernelKind::ConvWeightGrad)
-    return library.emitOpError()
-           << "has no code on CUDA yet: gradients of convolutions' weights";
-  FailureOr<LibraryCall> call = readWhole(library);
+  FailureOr<LibraryCall> call = readLibraryCall(library);
   if (failed(call))
     return failure();
   int64_t fused = countOps(library, *call);
@@ -123,7 +115,7 @@ void CudaTarget::emitCall(StepBuilder &step, KernelOp kernel,
 }
 
 FailureOr<LibraryCall> CudaTarget::readLibrary(KernelOp library) {
-  FailureOr<LibraryCall> call = readWhole(library);
+  FailureOr<LibraryCall> call = readLibraryCall(library);
   if (failed(call))
     return failure();
   int64_t fused = countOps(library, *call);

@@ -11,7 +11,7 @@
 #define CLEAVE_CODEGEN_CUDA_POSTKERNEL_H
 
 #include "codegen/host/LibraryCall.h"
-#include "mlir/IR/OwningOpRef.h"
+#include "mlir/IR/BuiltinOps.h"
 
 namespace cleave {
 

@@ -25,6 +25,9 @@ mlir::FailureOr<LibraryCall> readConv(KernelOp kernel);
 /// Of a kernel of kind conv_weight_grad; everything is dense.
 mlir::FailureOr<LibraryCall> readConvWeightGrad(KernelOp kernel);
 
+/// Of a kernel of any of these kinds.
+mlir::FailureOr<LibraryCall> readLibraryCall(KernelOp kernel);
+
 } // namespace cleave
 
 #endif

@@ -2,13 +2,17 @@
 //
 // A transposed convolution is the gradient of a plain one with respect to its
 // input. The library has 2 or 3 spatial dims: one dim is seen as two, of which
-// the first has size 1. Its padding is the same on both sides.
+// the first has size 1. Its padding is the same on both sides. Of its
+// algorithms the fastest one is taken that adds in the same order every time.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/cuda/Conv.h"
 
 #include "runtime/support/Dtype.h"
+
+#include <array>
+#include <span>
 
 namespace cleave::rt::cuda {
 
@@ -54,18 +58,20 @@ static std::vector<int> widened(const int64_t *values, int count, int spatial,
 
 class Conv {
 public:
-  Conv(DnnHandle handle, const CleaveConvDesc &desc, bool tf32);
+  Conv(DnnHandle handle, ConvKind kind, const CleaveConvDesc &desc, bool tf32);
   ~Conv();
   size_t workspaceBytes() const { return choice.memory; }
-  void run(DnnHandle handle, const void *input, const void *weight,
-           void *output, void *workspace);
+  /// Reads two, writes the third: of a weight gradient, `rhs` is the gradient
+  /// of the output; else it is the weight.
+  void run(DnnHandle handle, const void *input, const void *rhs, void *result,
+           void *workspace);
 
 private:
   static DnnTensor describe(const CleaveTensorDesc &desc, int spatial);
   void describeWindow(const CleaveConvDesc &desc, bool tf32);
   void choose(DnnHandle handle);
 
-  bool transposed;
+  ConvKind kind;
   DnnTensor input = nullptr, output = nullptr;
   DnnFilter filter = nullptr;
   DnnConvolution window = nullptr;
@@ -84,10 +90,20 @@ DnnTensor Conv::describe(const CleaveTensorDesc &desc, int spatial) {
   return made;
 }
 
+/// Whether the windows along a spatial dim are those of the same padding on
+/// both sides; what no window reaches behind them does not count.
+static bool isPaddedEvenly(const CleaveConvDesc &desc, int dim) {
+  const CleaveTensorDesc &padded = desc.transposed ? desc.output : desc.input;
+  const CleaveTensorDesc &windows = desc.transposed ? desc.input : desc.output;
+  int64_t extent = (desc.weight.dims[dim + 2] - 1) * desc.dilation[dim] + 1;
+  int64_t room = padded.dims[dim + 2] + 2 * desc.padLow[dim] - extent;
+  return room >= 0 && room / desc.stride[dim] + 1 == windows.dims[dim + 2];
+}
+
 void Conv::describeWindow(const CleaveConvDesc &desc, bool tf32) {
   int spatial = desc.spatialRank;
   for (int i = 0; i < spatial; ++i)
-    if (desc.padLow[i] != desc.padHigh[i])
+    if (!isPaddedEvenly(desc, i))
       fail(ExitPlan,
            "cuDNN: a convolution is padded by {} before and {} behind; both "
            "must be the same on CUDA",
@@ -107,19 +123,35 @@ void Conv::describeWindow(const CleaveConvDesc &desc, bool tf32) {
 }
 
 void Conv::choose(DnnHandle handle) {
-  int found = 0;
-  if (transposed)
-    CLEAVE_CUDNN(cudnnGetConvolutionBackwardDataAlgorithm_v7, handle, filter,
-                 input, window, output, 1, &found, &choice);
-  else
+  std::array<DnnAlgorithm, MaxDnnAlgorithms> found = {};
+  int count = 0;
+  switch (kind) {
+  case ConvKind::Forward:
     CLEAVE_CUDNN(cudnnGetConvolutionForwardAlgorithm_v7, handle, input, filter,
-                 window, output, 1, &found, &choice);
-  if (found == 0 || choice.status != StatusDone)
-    fail(ExitDevice, "cuDNN knows no way to compute this convolution");
+                 window, output, MaxDnnAlgorithms, &count, found.data());
+    break;
+  case ConvKind::Transposed:
+    CLEAVE_CUDNN(cudnnGetConvolutionBackwardDataAlgorithm_v7, handle, filter,
+                 input, window, output, MaxDnnAlgorithms, &count, found.data());
+    break;
+  case ConvKind::WeightGradient:
+    CLEAVE_CUDNN(cudnnGetConvolutionBackwardFilterAlgorithm_v7, handle, input,
+                 output, window, filter, MaxDnnAlgorithms, &count,
+                 found.data());
+    break;
+  }
+  for (const DnnAlgorithm &algorithm : std::span(found).first(count))
+    if (algorithm.status == StatusDone && algorithm.isDeterministic) {
+      choice = algorithm;
+      return;
+    }
+  fail(ExitDevice, "cuDNN knows no way to compute this convolution that gives "
+                   "the same every time");
 }
 
-Conv::Conv(DnnHandle handle, const CleaveConvDesc &desc, bool tf32)
-    : transposed(desc.transposed) {
+Conv::Conv(DnnHandle handle, ConvKind kind, const CleaveConvDesc &desc,
+           bool tf32)
+    : kind(kind) {
   if (desc.postOpCount)
     fail(ExitPlan, "cuDNN: a convolution takes no post-operations");
   input = describe(desc.input, desc.spatialRank);
@@ -144,17 +176,26 @@ Conv::~Conv() {
       cudnn().cudnnDestroyTensorDescriptor(tensor);
 }
 
-void Conv::run(DnnHandle handle, const void *in, const void *weight, void *out,
+void Conv::run(DnnHandle handle, const void *in, const void *rhs, void *result,
                void *workspace) {
   float one = 1, zero = 0;
-  if (transposed)
-    CLEAVE_CUDNN(cudnnConvolutionBackwardData, handle, &one, filter, weight,
-                 input, in, window, choice.algorithm, workspace, choice.memory,
-                 &zero, output, out);
-  else
-    CLEAVE_CUDNN(cudnnConvolutionForward, handle, &one, input, in, filter,
-                 weight, window, choice.algorithm, workspace, choice.memory,
-                 &zero, output, out);
+  switch (kind) {
+  case ConvKind::Forward:
+    CLEAVE_CUDNN(cudnnConvolutionForward, handle, &one, input, in, filter, rhs,
+                 window, choice.algorithm, workspace, choice.memory, &zero,
+                 output, result);
+    return;
+  case ConvKind::Transposed:
+    CLEAVE_CUDNN(cudnnConvolutionBackwardData, handle, &one, filter, rhs, input,
+                 in, window, choice.algorithm, workspace, choice.memory, &zero,
+                 output, result);
+    return;
+  case ConvKind::WeightGradient:
+    CLEAVE_CUDNN(cudnnConvolutionBackwardFilter, handle, &one, input, in,
+                 output, rhs, window, choice.algorithm, workspace,
+                 choice.memory, &zero, filter, result);
+    return;
+  }
 }
 
 //===-- All call sites ----------------------------------------------------===//
@@ -169,17 +210,30 @@ Convolutions::~Convolutions() {
     cudnn().cudnnDestroy(handle);
 }
 
-void Convolutions::run(int slot, const CleaveConvDesc &desc, const void *input,
-                       const void *weight, void *output, StreamHandle stream) {
+void Convolutions::call(int slot, ConvKind kind, const CleaveConvDesc &desc,
+                        const void *input, const void *rhs, void *result,
+                        StreamHandle stream) {
   if (!handle) {
     CLEAVE_CUDNN(cudnnCreate, &handle);
     CLEAVE_CUDNN(cudnnSetStream, handle, stream);
   }
   std::unique_ptr<Conv> &made = slots[slot];
   if (!made)
-    made = std::make_unique<Conv>(handle, desc, tf32);
-  made->run(handle, input, weight, output,
+    made = std::make_unique<Conv>(handle, kind, desc, tf32);
+  made->run(handle, input, rhs, result,
             workspace.reserve(made->workspaceBytes()));
+}
+
+void Convolutions::run(int slot, const CleaveConvDesc &desc, const void *input,
+                       const void *weight, void *output, StreamHandle stream) {
+  call(slot, desc.transposed ? ConvKind::Transposed : ConvKind::Forward, desc,
+       input, weight, output, stream);
+}
+
+void Convolutions::runWeightGrad(int slot, const CleaveConvDesc &desc,
+                                 const void *input, const void *doutput,
+                                 void *dweight, StreamHandle stream) {
+  call(slot, ConvKind::WeightGradient, desc, input, doutput, dweight, stream);
 }
 
 } // namespace cleave::rt::cuda

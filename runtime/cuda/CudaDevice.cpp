@@ -123,6 +123,13 @@ void CudaDevice::conv(int slot, const CleaveConvDesc &desc, const void *input,
   convolutions.run(slot, desc, input, weight, output, stream.handle);
 }
 
+void CudaDevice::convWeightGrad(int slot, const CleaveConvDesc &desc,
+                                const void *input, const void *doutput,
+                                void *dweight) {
+  convolutions.runWeightGrad(slot, desc, input, doutput, dweight,
+                             stream.handle);
+}
+
 void CudaDevice::connect(const GroupTable &groups,
                          const ChannelTable &channels) {
   communication.connect(groups, channels);

@@ -49,6 +49,8 @@ public:
               const void *b, void *c, const void *const *post) override;
   void conv(int slot, const CleaveConvDesc &desc, const void *input,
             const void *weight, void *output, const void *const *post) override;
+  void convWeightGrad(int slot, const CleaveConvDesc &desc, const void *input,
+                      const void *doutput, void *dweight) override;
   void copy(void *to, const void *from, size_t bytes) override;
   void fill(void *to, size_t bytes, int value) override;
   void storeIndex(void *to, int64_t value) override;

@@ -19,6 +19,8 @@ using DnnConvolution = struct cudnnConvolutionStruct *;
 enum DnnType { DnnF32 = 0, DnnF16 = 2, DnnBf16 = 9 };
 enum DnnFormat { DnnNchw = 0 };
 enum DnnMode { DnnCrossCorrelation = 1 };
+/// More than the library has for any kind of convolution.
+constexpr int MaxDnnAlgorithms = 16;
 enum DnnMath {
   DnnDefaultMath = 0,
   DnnTensorOps = 1,
@@ -32,7 +34,7 @@ struct DnnAlgorithm {
   Status status;
   float time;
   size_t memory;
-  int determinism;
+  int isDeterministic;
   int mathType;
   int reserved[3];
 };
@@ -69,7 +71,14 @@ struct DnnAlgorithm {
   X(Status, cudnnConvolutionBackwardData,                                      \
     (DnnHandle, const void *, DnnFilter, const void *, DnnTensor,              \
      const void *, DnnConvolution, int, void *, size_t, const void *,          \
-     DnnTensor, void *))
+     DnnTensor, void *))                                                       \
+  X(Status, cudnnGetConvolutionBackwardFilterAlgorithm_v7,                     \
+    (DnnHandle, DnnTensor, DnnTensor, DnnConvolution, DnnFilter, int, int *,   \
+     DnnAlgorithm *))                                                          \
+  X(Status, cudnnConvolutionBackwardFilter,                                    \
+    (DnnHandle, const void *, DnnTensor, const void *, DnnTensor,              \
+     const void *, DnnConvolution, int, void *, size_t, const void *,          \
+     DnnFilter, void *))
 
 struct Cudnn {
   Cudnn();

@@ -95,6 +95,9 @@ void cleaveConvWeightGrad(CleaveContext *context, int32_t slot,
                           const CleaveConvDesc *desc, const void *input,
                           const void *doutput, void *dweight) {
   guarded(context, [&] {
+    if (context->device)
+      return context->device->convWeightGrad(slot, *desc, input, doutput,
+                                             dweight);
     std::unique_ptr<LibraryOp> &op = context->slots.at(slot);
     if (!op)
       op = std::make_unique<ConvWeightGrad>(*context, *desc);

@@ -1,7 +1,7 @@
-"""gradients.py WORK [NAME...]: gradients of operators against central finite differences.
+"""gradients.py WORK [--flags=FLAGS] [NAME...]: gradients of operators against central finite differences.
 
 Each case is a model whose parameters are initializers; the loss is sum(y * cotangent) with
-a random cotangent, an input. Cleave gives the gradient of each parameter, on one rank and split over two;
+a random cotangent, an input. Cleave, with FLAGS for the compiler, gives the gradient of each parameter, on one rank and split over two;
 ONNX's reference evaluator, in double precision, gives the loss at p + h and p - h for each
 element of each parameter. Cases are in double precision, where they differ by 1e-7 of the
 gradient's largest value at most; those in float have products in float only (convolutions),
@@ -220,7 +220,7 @@ def call(*command):
         raise RuntimeError(f"{' '.join(command)}: exit code {result.returncode}\n{result.stdout[-3000:]}")
 
 
-def get_gradients(work, case, params, inputs, plan):
+def get_gradients(work, case, params, inputs, flags):
     dtype = np.dtype(case.type if case.type == "double" else "float32")
     model = make_model(case, case.type)
     for name, array in params.items():
@@ -231,14 +231,14 @@ def get_gradients(work, case, params, inputs, plan):
     model_file, fed, out, found = (os.path.join(work, n) for n in ("m.onnx", "in.npz", "out", "out.npz"))
     onnx.save(model, model_file)
     np.savez(fed, **{n: a if a.dtype == I else a.astype(dtype) for n, a in inputs.items()})
-    call("cleave", "compile", model_file, "-o", out, "--train", "--optimizer", "none", *plan.split())
+    call("cleave", "compile", model_file, "-o", out, "--train", "--optimizer", "none", *flags.split())
     call("cleave", "run", out, "--loopback", "--input", fed, "--output", found)
     with np.load(found) as arrays:
         return {name: arrays[name + ".grad"] if name + ".grad" in arrays else np.zeros(array.shape)
                 for name, array in params.items()}
 
 
-def check(work, name, case):
+def check(work, flags, name, case):
     random = np.random.default_rng(len(name))
     params = {n: random.uniform(low, high, shape) for n, (shape, low, high) in case.params.items()}
     if case.type == "float":
@@ -249,7 +249,7 @@ def check(work, name, case):
     wrong = []
     for plan in ["", *case.plans]:
         try:
-            found = get_gradients(work, case, params, inputs, plan)
+            found = get_gradients(work, case, params, inputs, f"{plan} {flags}")
         except RuntimeError as error:
             wrong.append(f"{name} '{plan}': {error}")
             continue
@@ -261,10 +261,12 @@ def check(work, name, case):
 
 
 def main(work, *names):
+    flags = " ".join(name.removeprefix("--flags=") for name in names if name.startswith("--flags="))
+    names = [name for name in names if not name.startswith("--flags=")]
     os.makedirs(work, exist_ok=True)
     wrong, runs = [], 0
     for name in names or CASES:
-        found = check(work, name, CASES[name])
+        found = check(work, flags, name, CASES[name])
         runs += 1 + len(CASES[name].plans)
         wrong += found
         if found:

@@ -1,8 +1,8 @@
-"""gradients_models.py MODELS WORK NAME [PLAN...]: gradients of an exported model, for each
+"""gradients_models.py MODELS WORK NAME [--flags=FLAGS] [PLAN...]: gradients of an exported model, for each
 plan, against those that PyTorch gave (NAME.ts.static.keep.grads.npz).
 
 The loss is sum(output 0 * cotangent), with the cotangent that PyTorch had. Every parameter must be within 2e-5 of its own largest entry plus 1e-7 of the model's largest
-gradient; every further plan within a tenth of that of the first one.
+gradient; every further plan within a tenth of that of the first one. FLAGS go with all plans.
 """
 
 import os
@@ -51,6 +51,8 @@ def compare(expected, found, share, floor, plan):
 
 
 def main(models, work, name, *plans):
+    flags = " ".join(plan.removeprefix("--flags=") for plan in plans if plan.startswith("--flags="))
+    plans = [plan for plan in plans if not plan.startswith("--flags=")]
     os.makedirs(work, exist_ok=True)
     base = os.path.join(models, f"{name}.ts.static.keep")
     model = onnx.load(base + ".onnx")
@@ -67,10 +69,10 @@ def main(models, work, name, *plans):
         inputs = {n: arrays[n] for n in arrays.files}
     np.savez(os.path.join(work, "in.npz"), __cotangent__=cotangent, **inputs)
     floor = 1e-7 * max(np.abs(value).max() for value in expected.values())
-    first = run(work, model_file, "")
+    first = run(work, model_file, flags)
     compare(expected, first, 2e-5, floor, "")
     for plan in plans:
-        compare(first, run(work, model_file, plan), 2e-6, floor, plan)
+        compare(first, run(work, model_file, f"{plan} {flags}"), 2e-6, floor, plan)
 
 
 main(*sys.argv[1:])
