@@ -239,18 +239,28 @@ Value Evaluator::evaluate(MaskOp op, Frame &frame) {
   return code.select(valid, x, fill);
 }
 
+/// Where all lanes are inside or none is, an element that is inside is read in
+/// place of one that is not, so that vectors are loaded without a mask.
 Value Evaluator::evaluate(TakeShardOp op, Frame &frame) {
   int64_t dim = op.getDim();
+  int64_t size = op.getX().getType().getDimSize(dim);
   int64_t chunk = op.getType().getDimSize(dim);
   Value start = code.mul(rankIndex(op.getIndex(), frame), chunk);
   Frame inner;
   inner.point = frame.point;
+  inner.mask = frame.mask;
   Index &moved = inner.point[dim];
-  moved.base = code.add(moved.base, start);
+  Value first = moved.base;
+  moved.base = code.add(first, start);
   moved.multiple = std::gcd(moved.multiple, chunk);
-  Value size = code.index(op.getX().getType().getDimSize(dim));
-  Value valid = lanesBelow(moved, size);
-  inner.mask = code.both(frame.mask, valid);
+  Value valid = lanesBelow(moved, code.index(size));
+  if (size > 0 && size % chunk == 0)
+    moved.base = code.add(first, code.min(start, code.index(size - chunk)));
+  else if (size > 0 && moved.isUniform())
+    moved.base = code.min(
+        moved.base, code.index((size - 1) / moved.multiple * moved.multiple));
+  else
+    inner.mask = code.both(frame.mask, valid);
   Value x = at(op.getX(), inner);
   return code.select(valid, x, code.constant(x.getType(), 0.0));
 }

@@ -133,7 +133,7 @@ TEST(Gather, RowsAndElements) {
 }
 
 // Tests the chunk of each rank, zero beyond the end, and masks, along both
-// dims.
+// dims, and chunks of which each is inside or beyond the end as a whole.
 TEST(Shards, TakeAndMask) {
   Array<float> x({7, 50}), y({7, 18}), z({3, 50});
   x.randomize();
@@ -143,7 +143,15 @@ TEST(Shards, TakeAndMask) {
         %y = cleave.mask %e, %x1 {dim = 1 : i64, size = 50 : i64, fill = -1.0 : f64} : (tensor<7x18xf32>, tensor<i64>) -> tensor<7x18xf32>)"));
   JitKernel rows(loopText({"7x50xf32", "i64"}, "3x50xf32", R"(
         %y = cleave.take_shard %x0, %x1 {dim = 0 : i64} : (tensor<7x50xf32>, tensor<i64>) -> tensor<3x50xf32>)"));
+  Array<float> even({6, 50});
+  even.randomize();
+  JitKernel whole(loopText({"6x50xf32", "i64"}, "3x50xf32", R"(
+        %y = cleave.take_shard %x0, %x1 {dim = 0 : i64} : (tensor<6x50xf32>, tensor<i64>) -> tensor<3x50xf32>)"));
   for (int64_t rank = 0; rank < 4; ++rank) {
+    whole.run({even.data.data(), &rank, z.data.data()});
+    for (int64_t i = 0; i < 3; ++i)
+      for (int64_t j = 0; j < 50; ++j)
+        EXPECT_EQ(z.at(i, j), rank < 2 ? even.at(rank * 3 + i, j) : 0);
     columns.run({x.data.data(), &rank, y.data.data()});
     for (int64_t i = 0; i < 7; ++i)
       for (int64_t j = 0; j < 18; ++j) {
