@@ -5,7 +5,6 @@
 #include "frontend/ElementTypes.h"
 #include "frontend/WireScan.h"
 #include "mlir/IR/Diagnostics.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -49,10 +48,14 @@ FileSlice cleave::getFileSlice(const LoadedModel &model,
   return slice;
 }
 
-//===-- Visiting all tensors ----------------------------------------------===//
+void cleave::setExternalData(onnx::TensorProto &tensor,
+                             const FileSlice &slice) {
+  setEntry(tensor, "location", slice.file);
+  setEntry(tensor, "offset", std::to_string(slice.offset));
+  setEntry(tensor, "length", std::to_string(slice.length));
+}
 
-using TensorVisitor =
-    llvm::function_ref<LogicalResult(onnx::TensorProto &, StringRef name)>;
+//===-- Visiting all tensors ----------------------------------------------===//
 
 static LogicalResult visitGraph(onnx::GraphProto &graph, TensorVisitor visit);
 
@@ -81,6 +84,17 @@ static LogicalResult visitGraph(onnx::GraphProto &graph, TensorVisitor visit) {
   for (onnx::NodeProto &node : *graph.mutable_node())
     if (failed(visitNode(node, visit)))
       return failure();
+  return success();
+}
+
+LogicalResult cleave::visitTensors(onnx::ModelProto &model,
+                                   TensorVisitor visit) {
+  if (failed(visitGraph(*model.mutable_graph(), visit)))
+    return failure();
+  for (onnx::FunctionProto &function : *model.mutable_functions())
+    for (onnx::NodeProto &node : *function.mutable_node())
+      if (failed(visitNode(node, visit)))
+        return failure();
   return success();
 }
 
@@ -165,9 +179,7 @@ private:
              << "external data '" << location << "' is too short: found "
              << size << " bytes, expected " << length << " from byte " << offset
              << " on";
-    setEntry(tensor, "location", "#" + std::to_string(file));
-    setEntry(tensor, "offset", std::to_string(offset));
-    setEntry(tensor, "length", std::to_string(length));
+    setExternalData(tensor, {"#" + std::to_string(file), offset, length});
     return success();
   }
 
@@ -182,14 +194,8 @@ private:
 LogicalResult cleave::resolveExternalData(MLIRContext *context,
                                           LoadedModel &model) {
   Resolver resolver(context, model);
-  auto visit = [&](onnx::TensorProto &tensor, StringRef name) {
-    return resolver.resolve(tensor, name);
-  };
-  if (failed(visitGraph(*model.proto.mutable_graph(), visit)))
-    return failure();
-  for (onnx::FunctionProto &function : *model.proto.mutable_functions())
-    for (onnx::NodeProto &node : *function.mutable_node())
-      if (failed(visitNode(node, visit)))
-        return failure();
-  return success();
+  return visitTensors(model.proto,
+                      [&](onnx::TensorProto &tensor, StringRef name) {
+                        return resolver.resolve(tensor, name);
+                      });
 }

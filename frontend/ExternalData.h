@@ -11,6 +11,7 @@
 #define CLEAVE_FRONTEND_EXTERNALDATA_H
 
 #include "frontend/Load.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace cleave {
 
@@ -21,11 +22,21 @@ struct FileSlice {
   uint64_t length = 0;
 };
 
+/// Called with a tensor and its name; that of a node's attribute is the node's.
+using TensorVisitor = llvm::function_ref<mlir::LogicalResult(
+    onnx::TensorProto &, llvm::StringRef name)>;
+
+/// Visits the tensors of all graphs and functions, until one fails.
+[[nodiscard]] mlir::LogicalResult visitTensors(onnx::ModelProto &model,
+                                               TensorVisitor visit);
+
 /// Checks and rewrites the external data of all tensors of the model.
 [[nodiscard]] mlir::LogicalResult
 resolveExternalData(mlir::MLIRContext *context, LoadedModel &model);
 
 bool isExternal(const onnx::TensorProto &tensor);
+/// Says where the data of an external tensor lies; here `file` is a location.
+void setExternalData(onnx::TensorProto &tensor, const FileSlice &slice);
 /// Where the data of an external tensor lies, after `resolveExternalData`.
 FileSlice getFileSlice(const LoadedModel &model,
                        const onnx::TensorProto &tensor);

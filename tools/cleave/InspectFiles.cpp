@@ -1,13 +1,11 @@
 //===- InspectFiles.cpp - facts about plans and weights files -------------===//
 
-#include "passes/plan/Json.h"
 #include "tools/cleave/Inspect.h"
 #include "tools/cleave/Manifest.h"
 #include "tools/cleave/Messages.h"
+#include "tools/cleave/TensorFiles.h"
 #include "tools/cleave/Verbs.h"
-#include "llvm/Support/Endian.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 #include <map>
 
@@ -66,32 +64,6 @@ int cleave::inspectPlan(const InspectFlags &flags) {
 
 //===-- Weights -----------------------------------------------------------===//
 
-/// The JSON header of a .safetensors file.
-static std::optional<Object> readHeader(const std::string &path) {
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
-                                            /*RequiresNullTerminator=*/false);
-  if (!buffer) {
-    printError("cannot read '" + path + "': " + buffer.getError().message());
-    return std::nullopt;
-  }
-  llvm::StringRef bytes = (*buffer)->getBuffer();
-  uint64_t length = bytes.size() < 8
-                        ? bytes.size()
-                        : llvm::support::endian::read64le(bytes.data());
-  if (bytes.size() < 8 || length > bytes.size() - 8) {
-    printError("'" + path + "' is no safetensors file: its header is cut off");
-    return std::nullopt;
-  }
-  llvm::Expected<Value> header = parseJson(bytes.substr(8, length));
-  if (!header || !header->getAsObject()) {
-    printError("'" + path + "' is no safetensors file: " +
-               (header ? "its header is no object"
-                       : llvm::toString(header.takeError())));
-    return std::nullopt;
-  }
-  return std::move(*header->getAsObject());
-}
-
 static int64_t getBytes(const Object &tensor) {
   const llvm::json::Array *offsets = tensor.getArray("data_offsets");
   if (!offsets || offsets->size() != 2)
@@ -101,7 +73,7 @@ static int64_t getBytes(const Object &tensor) {
 }
 
 int cleave::inspectTensors(const InspectFlags &flags) {
-  std::optional<Object> header = readHeader(flags.path);
+  std::optional<Object> header = readTensorHeader(flags.path);
   if (!header)
     return ExitModel;
   if (flags.json) {

@@ -30,6 +30,7 @@ using Verb = std::function<int()>;
 void addCompile(CLI::App &app, Verb &verb);
 void addPlan(CLI::App &app, Verb &verb);
 void addRun(CLI::App &app, Verb &verb);
+void addExport(CLI::App &app, Verb &verb);
 void addInspect(CLI::App &app, Verb &verb);
 void addDoctor(CLI::App &app, Verb &verb);
 

@@ -1,4 +1,4 @@
-//===- cleave.cpp - the driver: compile, plan, run, inspect, doctor -------===//
+//===- cleave.cpp - the driver: its verbs, one file each ------------------===//
 //
 // Verbs are in files of their names. What goes wrong is one line on standard
 // error and an exit code of Verbs.h.
@@ -22,6 +22,7 @@ static int drive(int argc, char **argv) {
   addCompile(app, verb);
   addPlan(app, verb);
   addRun(app, verb);
+  addExport(app, verb);
   addInspect(app, verb);
   addDoctor(app, verb);
   try {
