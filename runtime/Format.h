@@ -37,7 +37,8 @@
 //       "schedule": [{"count": 3, "chunks": ["forward", "backward"]}, ...],
 //                                            // loops over micro-batches
 //       "device": {"launches": n, "binaries": {"sm_90": [K...]}}} // for CUDA
-//   K: {"name", "registers", "spillBytes", "stackBytes", "sharedBytes"}
+//   K: {"name", "registers", "spillBytes", "stackBytes", "sharedBytes",
+//       "narrowLoads": why it loads no 8 or 16 bytes at once, or ""}
 //   I, O: {"index": into inputs/outputs, "shape": local padded shape,
 //          "split": [{"axes": [axis...], "chunk": c} per dim]} // outer first
 //   S: {"name": "blocks.0.w", "dtype", "shape": local shape, "mutable": bool,

@@ -185,6 +185,9 @@ FailureOr<std::string> CudaTarget::addDeviceCode(ModuleOp program) {
   FailureOr<std::string> ptxas = findPtxas(context, options.cudaPath);
   if (failed(ptxas))
     return failure();
+  llvm::StringMap<std::string> narrowLoads;
+  for (const Function &function : functions)
+    narrowLoads[function.name] = function.plan.narrowLoads;
   SmallVector<DeviceImage> images;
   for (int64_t arch : archs) {
     for (const auto &[ptxArch, text] : ptx) {
@@ -194,6 +197,8 @@ FailureOr<std::string> CudaTarget::addDeviceCode(ModuleOp program) {
       FailureOr<Cubin> cubin = assemblePtx(context, *ptxas, text, name);
       if (failed(cubin))
         return failure();
+      for (KernelFigures &kernel : cubin->kernels)
+        kernel.narrowLoads = narrowLoads.lookup(kernel.name);
       figures.binaries.push_back({name, cubin->kernels});
       images.push_back({arch, /*isBinary=*/true, cubin->bytes});
     }

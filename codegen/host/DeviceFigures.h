@@ -16,6 +16,9 @@ struct KernelFigures {
   int64_t spillBytes = 0; ///< stored to and loaded from local memory
   int64_t stackBytes = 0;
   int64_t sharedBytes = 0;
+  /// Why an elementwise kernel loads no 8 or 16 bytes at once; empty where it
+  /// does.
+  std::string narrowLoads;
 };
 
 /// The kernels of a program for one architecture.

@@ -68,6 +68,9 @@ void Evaluator::store(Value value, const View &view, const Frame &frame) {
              place.alignment);
 }
 
+/// In bytes.
+static constexpr int64_t TableAlignment = 64;
+
 View cleave::makeConstantView(Code &code, DenseElementsAttr value) {
   OpBuilder &b = code.b;
   Type element = value.getElementType();
@@ -97,11 +100,12 @@ View cleave::makeConstantView(Code &code, DenseElementsAttr value) {
     b.setInsertionPoint(function);
     b.create<LLVM::GlobalOp>(code.loc, LLVM::LLVMArrayType::get(memory, count),
                              /*isConstant=*/true, LLVM::Linkage::Internal, name,
-                             flat, /*alignment=*/64);
+                             flat, TableAlignment);
   }
   View view;
   view.base = b.create<LLVM::AddressOfOp>(code.loc, code.pointerType(), name);
   view.element = element;
+  view.alignment = TableAlignment;
   int64_t stride = 1;
   for (int64_t size : llvm::reverse(value.getType().getShape())) {
     view.strides.insert(view.strides.begin(), size == 1 ? 0 : stride);

@@ -157,7 +157,8 @@ static Object printDevice(const DeviceFigures &device) {
                                {"registers", kernel.registers},
                                {"spillBytes", kernel.spillBytes},
                                {"stackBytes", kernel.stackBytes},
-                               {"sharedBytes", kernel.sharedBytes}});
+                               {"sharedBytes", kernel.sharedBytes},
+                               {"narrowLoads", kernel.narrowLoads}});
     binaries[binary.arch] = std::move(kernels);
   }
   return Object{{"launches", device.launches},

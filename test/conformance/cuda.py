@@ -4,11 +4,13 @@ For each NAME.ts.static.keep.onnx of MODELS (default: all of MODELS): programs f
 sm_90 and sm_100 of each plan, run on the devices that there are (or on test/cudaemu, by
 LD_LIBRARY_PATH) and compared with NAME.ts.static.keep.expected.npz: within 1e-5 of the
 largest value in fp32; 2e-2 in bf16, on the plans of FEW. A kernel that
-spills is a failure. Ends with a line that counts.
+spills is a failure, and an elementwise one whose PTX loads no 8 or 16 bytes at once, unless
+its program says one of the reasons of NARROW (over 3 ranks also of UNEVEN). Ends with a line that counts.
 """
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -19,6 +21,13 @@ from onnx import TensorProto, numpy_helper
 PLANS = ["", "--tp 2", "--tp 3", "--pp 2", "--dp 2", "--tp 2 --pp 2"]
 MODELS = {name: PLANS for name in ["gpt2", "llama", "bert", "vit", "dlrm_gather"]} | {"resnet50": [""]}
 FEW = ["", "--tp 2"]
+NARROW = {
+    "a thread has a window",  # pools
+    "a block has a transposed tile",
+    "vectors of bytes are one word",  # masks
+    "it has fewer elements than a vector",
+}
+UNEVEN = {"vectors may cross the end of a part", "rows of an operand are no whole vectors"}  # of tensors over 3 ranks
 
 
 def narrow(model):
@@ -68,10 +77,33 @@ def verify_kernels(folder):
     return [program["device"]["launches"] for program in manifest["programs"]]
 
 
+def verify_loads(path, folder, flags):
+    """Every elementwise kernel loads vectors, or the program says why it does not."""
+    text = subprocess.run(["cleave", "compile", path, "-o", "-", "--target", "cuda", "--emit", "ptx", "--arch", "sm_90",
+                           *flags.split()], check=True, stdout=subprocess.PIPE, text=True).stdout
+    with open(os.path.join(folder, "manifest.json")) as file:
+        programs = json.load(file)["programs"]
+    allowed = NARROW | (UNEVEN if "--tp 3" in flags else set())
+    modules = text.split("\n.version ")[1:]
+    assert len(modules) == len(programs), (len(modules), len(programs))
+    for module, program in zip(modules, programs):
+        reasons = {kernel["name"]: kernel["narrowLoads"] for kernel in program["device"]["binaries"]["sm_90"]}
+        parts = re.split(r"\.entry (\w+)\(", module)
+        assert set(parts[1::2]) == set(reasons), set(parts[1::2]) ^ set(reasons)
+        for name, code in zip(parts[1::2], parts[2::2]):
+            loads = [load for load in re.findall(r"\bld\.(\S+)", code) if not re.match("param|shared", load)]
+            if not re.match("loop_|post_", name) or not loads:
+                continue
+            is_wide = any(re.search(r"\bv[24]\.", load) for load in loads)
+            assert is_wide != bool(reasons[name]), f"{name}: vector loads: {is_wide}, reason: '{reasons[name]}'"
+            assert is_wide or reasons[name] in allowed, f"{name}: {reasons[name]}"
+
+
 def run_plan(path, stem, folder, flags, tolerance):
     """Compiles, runs, and returns the largest difference and the launches of a step."""
     subprocess.run(["cleave", "compile", path, "-o", folder, "--target", "cuda", *flags.split()], check=True)
     launches = verify_kernels(folder)
+    verify_loads(path, folder, flags)
     run = ["cleave", "run", folder, "--loopback", "--json", "--repeat", "2", "--input", stem + ".inputs.npz",
            "--compare", stem + ".expected.npz", "--tolerance", str(tolerance)]
     done = subprocess.run(run, check=True, stdout=subprocess.PIPE)

@@ -164,6 +164,22 @@ static void printCounts(const Object &counts, const char *title,
     llvm::outs() << "  " << title << ": " << text << "\n";
 }
 
+/// "narrow loads in 1 kernel, since a thread has a window: loop_6", a line
+/// for each reason.
+static void printNarrowLoads(const Array &kernels) {
+  std::map<std::string, std::vector<std::string>> byReason;
+  for (const Value &entry : kernels) {
+    const Object &kernel = *entry.getAsObject();
+    std::string reason = kernel.getString("narrowLoads").value_or("").str();
+    if (!reason.empty())
+      byReason[reason].push_back(kernel.getString("name").value_or("?").str());
+  }
+  for (const auto &[reason, names] : byReason)
+    llvm::outs() << llvm::formatv("  narrow loads in {0}, since {1}: {2}\n",
+                                  formatCount(names.size(), "kernel"), reason,
+                                  llvm::join(names, ", "));
+}
+
 /// "sm_90: 13 kernels, at most 66 registers and 4 KiB of shared memory, no
 /// spills".
 static void printDevice(const Object &device) {
@@ -187,6 +203,8 @@ static void printDevice(const Object &device) {
         formatBytes(shared),
         spills ? formatBytes(spills) + " of spills" : "no spills");
   }
+  if (!binaries.empty())
+    printNarrowLoads(*binaries.begin()->second);
 }
 
 /// "1 x forward, 3 x (forward, backward), 1 x backward" of micro-batches.
@@ -219,7 +237,7 @@ static void printProgram(const Object &program) {
   printSchedule(getArray(program, "schedule"));
   const Object &counts = *program.getObject("counts");
   printCounts(counts, "kernels", {"loop", "row", "attention", "reduce"});
-  printCounts(counts, "library calls", {"matmul", "conv"});
+  printCounts(counts, "library calls", {"matmul", "conv", "conv_weight_grad"});
   printCounts(counts, "collectives",
               {"all_reduce", "reduce_scatter", "all_gather", "all_to_all",
                "send", "recv"});

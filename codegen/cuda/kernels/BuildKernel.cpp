@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/cuda/kernels/Loads.h"
 #include "codegen/cuda/kernels/Templates.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -90,6 +91,10 @@ FailureOr<LaunchPlan> cuda::buildKernel(KernelOp op,
                     b.getUnitAttr());
   function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
                     b.getDenseI32ArrayAttr(static_cast<int32_t>(plan->block)));
+  if (hasWideLoads(function))
+    plan->narrowLoads.clear();
+  else if (op.getKind() == KernelKind::Loop && plan->narrowLoads.empty())
+    plan->narrowLoads = explainNarrowLoads(function).str();
   plan->mayFail = !message.empty();
   plan->failMessage = message;
   return plan;

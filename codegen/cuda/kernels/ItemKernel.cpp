@@ -61,6 +61,7 @@ FailureOr<LaunchPlan> cuda::buildItemKernel(Template &kernel, Operation *op) {
   launch.grid =
       std::min<int64_t>(llvm::divideCeil(plan->extent, BlockSize), MostBlocks);
   launch.block = BlockSize;
+  launch.narrowLoads = "a thread has a walk of its own";
   setConstant(bytes, std::max<int64_t>(plan->scratchBytesPerThread, 1));
   setConstant(extent, plan->extent);
   setConstant(step, std::max<int64_t>(launch.grid * BlockSize, 1));

@@ -32,7 +32,10 @@ struct LaunchPlan {
   int64_t grid = 0;
   int64_t block = 1;
   bool mayFail = false;
-  std::string failMessage;
+  std::string failMessage = {};
+  /// Of an elementwise kernel: why it loads no 8 or 16 bytes at once; empty
+  /// where it does.
+  std::string narrowLoads = {};
 };
 
 /// Adds the kernel function `name` to `target`, in LLVM, NVVM, scf, arith, math

@@ -242,8 +242,15 @@ FailureOr<LaunchPlan> LoopWriter::write() {
   LaunchPlan launch;
   launch.grid = std::min(blocks, MostBlocks);
   launch.block = BlockSize;
-  for (auto &[piece, walk] : pieces)
+  for (auto &[piece, walk] : pieces) {
     write(piece, walk, launch.grid);
+    if (walk.strip)
+      launch.narrowLoads = "a block has a transposed tile";
+    else if (walk.getItems() == 0)
+      launch.narrowLoads = "it has fewer elements than a vector";
+    else if (walk.lanes == 1)
+      launch.narrowLoads = "rows are no whole vectors";
+  }
   if (failed)
     return failure();
   return launch;

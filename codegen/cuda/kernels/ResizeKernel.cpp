@@ -90,6 +90,7 @@ FailureOr<LaunchPlan> ResizeWriter::write() {
   launch.grid =
       std::min<int64_t>(llvm::divideCeil(items, BlockSize), MostBlocks);
   launch.block = BlockSize;
+  launch.narrowLoads = "a thread has an element and its neighbours";
   Value self = code.add(code.mul(getBlock(code), BlockSize), getThread(code));
   forItems(code, self, launch.grid * BlockSize, items,
            [&](Value item) { writeItem(item); });
