@@ -7,6 +7,7 @@
 #include "runtime/program/Slices.h"
 #include "runtime/program/TensorFiles.h"
 #include "runtime/support/Dtype.h"
+#include "runtime/support/ReplaceFolder.h"
 
 #include <algorithm>
 #include <cstring>
@@ -155,14 +156,8 @@ static void complete(const std::filesystem::path &side,
     if (std::filesystem::exists(side / part.folder))
       syncFolder(side / part.folder);
   syncFolder(side);
-  std::error_code error;
   // A checkpoint of the same step, of an earlier run, makes way.
-  std::filesystem::remove_all(place, error);
-  std::filesystem::rename(side, place, error);
-  if (error)
-    fail(ExitDevice, "cannot rename '{}' to '{}': {}", side.string(),
-         place.string(), error.message());
-  syncFolder(place.parent_path());
+  replaceFolder(side, place);
 }
 
 std::filesystem::path writeCheckpoint(const std::filesystem::path &directory,

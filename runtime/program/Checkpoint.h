@@ -10,7 +10,8 @@
 //
 // Every rank writes its parts in place; a part that several ranks hold is
 // written by the first. The folder is made beside its place, under a name that
-// starts with '.', and renamed when all is on disk: what has its name is whole.
+// starts with '.', and takes its name when all is on disk, in one exchange with
+// a checkpoint of that name: what has its name is whole.
 //
 //===----------------------------------------------------------------------===//
 

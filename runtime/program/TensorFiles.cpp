@@ -182,8 +182,4 @@ void PartFile::sync() {
          std::strerror(errno));
 }
 
-void syncFolder(const std::filesystem::path &folder) {
-  PartFile(folder, PartFile::Read).sync();
-}
-
 } // namespace cleave::rt

@@ -64,9 +64,6 @@ private:
   int descriptor;
 };
 
-/// Returns when the names in a folder are on disk.
-void syncFolder(const std::filesystem::path &folder);
-
 } // namespace cleave::rt
 
 #endif
